@@ -1,0 +1,19 @@
+//! How Sapwood touches files: opening with compression recognised by content, reading whole,
+//! writing so that no half-written file is ever seen, NumPy arrays, digests, the interrupt flag.
+//!
+//! Formats with a meaning (Matrix Market, edge lists, machine files) live with the crates that own
+//! that meaning; this crate must never know them. It depends on no other crate of Sapwood.
+//! Start reading at [`open`].
+
+mod atomic;
+mod error;
+mod open;
+mod zst;
+
+pub mod digest;
+pub mod interrupt;
+pub mod npy;
+
+pub use atomic::write_atomic;
+pub use error::{Error, Result};
+pub use open::{decode, find, open, read};

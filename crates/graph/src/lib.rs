@@ -1,0 +1,29 @@
+//! Graphs for learning: data sets, their features and splits, normalised operators, and the samplers that drop edges.
+//!
+//! Start with [`load`], which turns a name, a folder or a file into [`GraphData`]. A [`Graph`] knows its undirected
+//! **pairs**, the units that samplers drop; a [`sampler`] prepared for a graph answers each [`DrawKey`] with the pairs
+//! that stay; an [`Operator`] turns them into Â and multiplies. A new sampler, normalisation or data format is one
+//! file in its folder and one line in that folder's `ALL`.
+//!
+//! This crate never changes a loaded graph, never changes the number of nodes, never builds a dense n × n matrix, and
+//! shows a sampler no label outside the training split. It knows nothing of networks and their training.
+
+mod bits;
+pub mod dataset;
+pub mod draw;
+mod error;
+pub mod features;
+mod graph;
+pub mod normalise;
+mod operator;
+pub mod sampler;
+pub mod structure;
+
+pub use bits::BitMask;
+pub use dataset::{GraphData, LoadOptions, Split, load};
+pub use error::{Error, Result};
+pub use features::{FeatureKind, FeatureMatrix};
+pub use graph::{Arcs, Edge, Graph, GraphOptions, Merged, NodeId};
+pub use normalise::{Normalisation, SelfLoops};
+pub use operator::Operator;
+pub use sampler::{DrawBuffers, DrawKey, Prepared, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels};

@@ -1,0 +1,158 @@
+//! One file, one line: every module of a registry folder stands in that folder's `ALL`, and every name of a registry
+//! stands in its page of the documentation.
+
+use crate::code;
+use sapwood_testkit::source::Source;
+
+/// A folder whose files are the members of one kind.
+pub(crate) struct Registry {
+    /// Path of the folder, without a slash at its end.
+    pub(crate) folder: &'static str,
+    /// The page that has to name each member.
+    pub(crate) page: &'static str,
+    /// Modules of the folder that are no members, because all members share them.
+    pub(crate) shared: &'static [&'static str],
+}
+
+const fn registry(folder: &'static str, page: &'static str, shared: &'static [&'static str]) -> Registry {
+    Registry { folder, page, shared }
+}
+
+/// Every registry of the project.
+pub(crate) static REGISTRIES: &[Registry] = &[
+    registry("crates/skeleton/src/monoid", "docs/skeletons.md", &[]),
+    registry("crates/graph/src/sampler", "docs/train.md", &["labels"]),
+    registry("crates/train/src/select", "docs/train.md", &[]),
+];
+
+/// The file that declares the modules of `folder`.
+fn root_of<'a>(files: &'a [Source], folder: &str) -> Option<&'a Source> {
+    let names = [format!("{folder}/mod.rs"), format!("{folder}.rs")];
+    files.iter().find(|f| names.contains(&f.path))
+}
+
+/// What stands between the brackets of `pub static ALL: ... = &[ ... ];`.
+fn all_of(text: &str) -> Option<String> {
+    let code = code::without_unit_tests(text);
+    let from = code.find("pub static ALL")?;
+    let list = from + code[from..].find("= &[")? + 4;
+    let end = list + code[list..].find(']')?;
+    Some(code[list..end].to_string())
+}
+
+/// Modules that lie in `folder`: files, and folders with a `mod.rs`.
+fn modules<'a>(files: &'a [Source], folder: &str) -> Vec<&'a str> {
+    let below = files.iter().filter_map(|f| f.path.strip_prefix(folder)?.strip_prefix('/'));
+    let modules = below.filter_map(|p| p.strip_suffix("/mod.rs").or_else(|| p.strip_suffix(".rs")));
+    modules.filter(|m| *m != "mod" && !m.contains('/')).collect()
+}
+
+fn unregistered(files: &[Source], registries: &[Registry]) -> Vec<String> {
+    registries.iter().flat_map(|r| of_registry(files, r)).collect()
+}
+
+fn of_registry(files: &[Source], registry: &Registry) -> Vec<String> {
+    let folder = registry.folder;
+    let Some(all) = root_of(files, folder).and_then(|root| all_of(&root.text)) else {
+        return vec![format!("{folder}: no module with a 'pub static ALL' was found")];
+    };
+    let members = modules(files, folder);
+    let stray = members.iter().filter(|m| !registry.shared.contains(m) && !code::has_word(&all, m));
+    let gone = registry.shared.iter().filter(|m| !members.contains(m));
+    stray
+        .map(|m| format!("{folder}/{m}: not in ALL"))
+        .chain(gone.map(|m| format!("{folder}/{m}: listed as shared, but it is gone")))
+        .collect()
+}
+
+/// Folders with an `ALL` that the table above does not know.
+fn unlisted(files: &[Source], registries: &[Registry]) -> Vec<String> {
+    let roots = files.iter().filter(|f| f.path.contains("/src/") && f.is(&["rs"]) && all_of(&f.text).is_some());
+    let folders = roots.map(|f| f.path.trim_end_matches("/mod.rs").trim_end_matches(".rs"));
+    let own_files = |folder: &&str| !modules(files, folder).is_empty();
+    let unknown = folders.filter(own_files).filter(|f| registries.iter().all(|r| r.folder != *f));
+    unknown.map(|f| format!("{f}: has a registry that the house tests do not know")).collect()
+}
+
+/// Names that members give themselves: the `name: "..."` of every file of the folder.
+fn names(files: &[Source], folder: &str) -> Vec<String> {
+    let prefix = format!("{folder}/");
+    let members = files.iter().filter(|f| f.path.starts_with(&prefix));
+    members.flat_map(|f| f.text.split("name: \"").skip(1)).filter_map(|r| Some(r.split_once('"')?.0.to_string())).collect()
+}
+
+fn undocumented(files: &[Source], registries: &[Registry]) -> Vec<String> {
+    let of = |r: &Registry| {
+        let page = files.iter().find(|f| f.path == r.page).map_or("", |f| f.text.as_str());
+        let missing = names(files, r.folder).into_iter().filter(|n| !page.contains(&format!("`{n}`")));
+        missing.map(|n| format!("{}: does not name `{n}` of {}", r.page, r.folder)).collect::<Vec<_>>()
+    };
+    registries.iter().flat_map(of).collect()
+}
+
+#[test]
+fn every_file_of_a_registry_folder_is_registered() {
+    crate::holds(unregistered(&crate::project(), REGISTRIES));
+}
+
+#[test]
+fn every_registry_is_known_here() {
+    crate::holds(unlisted(&crate::project(), REGISTRIES));
+}
+
+#[test]
+fn every_registered_name_is_documented() {
+    let files = crate::project();
+    assert!(names(&files, "crates/graph/src/sampler").contains(&"dropedge".to_string()));
+    crate::holds(undocumented(&files, REGISTRIES));
+}
+
+#[cfg(test)]
+mod planted {
+    use super::*;
+
+    const SHAPES: &[Registry] = &[registry("crates/a/src/shape", "docs/a.md", &["point"])];
+    const MOD: &str = "mod cube;\npub static ALL: &[Entry] = &[\n    ball::ENTRY, // not cube\n];\n";
+
+    fn shapes() -> Vec<Source> {
+        vec![
+            Source::new("crates/a/src/shape/mod.rs", MOD),
+            Source::new("crates/a/src/shape/point.rs", "//!"),
+            Source::new("crates/a/src/shape/ball.rs", "Entry { name: \"ball\" }"),
+            Source::new("docs/a.md", "a `ball`"),
+        ]
+    }
+
+    #[test]
+    fn an_unregistered_file_or_folder_is_caught() {
+        let mut files = shapes();
+        assert!(unregistered(&files, SHAPES).is_empty());
+        files.push(Source::new("crates/a/src/shape/cube.rs", "//!"));
+        crate::catches(unregistered(&files, SHAPES), &["shape/cube", "not in ALL"]);
+        files[4] = Source::new("crates/a/src/shape/torus/mod.rs", "//!");
+        crate::catches(unregistered(&files, SHAPES), &["shape/torus"]);
+        files[4] = Source::new("crates/a/src/shape/ball/inner.rs", "//!");
+        assert!(unregistered(&files, SHAPES).is_empty());
+    }
+
+    #[test]
+    fn a_vanished_folder_or_shared_file_is_caught() {
+        crate::catches(unregistered(&[], SHAPES), &["crates/a/src/shape", "no module"]);
+        let files: Vec<Source> = shapes().into_iter().filter(|f| f.name() != "point.rs").collect();
+        crate::catches(unregistered(&files, SHAPES), &["point", "gone"]);
+    }
+
+    #[test]
+    fn an_unknown_registry_is_caught() {
+        crate::catches(unlisted(&shapes(), &[]), &["crates/a/src/shape"]);
+        assert!(unlisted(&shapes(), SHAPES).is_empty());
+    }
+
+    #[test]
+    fn an_undocumented_name_is_caught() {
+        let mut files = shapes();
+        assert!(undocumented(&files, SHAPES).is_empty());
+        files[3].text = "a ball".into();
+        crate::catches(undocumented(&files, SHAPES), &["docs/a.md", "`ball`"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! The executor from outside: golden bits, laws over thread counts and plans, and what happens when a chunk fails.
+
+mod executor;
+mod failures;
+mod generators;
+mod golden;

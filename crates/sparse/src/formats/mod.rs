@@ -1,0 +1,3 @@
+//! Storage formats, one per file, and their registry.
+
+pub mod csr;

@@ -1,0 +1,108 @@
+//! Dropout with a mask that is never stored: backward draws the same words again.
+//!
+//! Element i = row · width + column of layer `layer` is dropped iff word i mod 4 of unit i div 4, at (epoch,
+//! layer << 12 | micro) of the run's dropout stream, is below p · 2^32; what stays is scaled by 1 / (1 − p).
+
+use super::{Backward, Cx, Layer, Mode, Needs, only_width};
+use crate::rows::{self, Tile};
+use crate::{Error, Result};
+use sapwood_graph::DrawKey;
+use sapwood_skeleton::random::{Purpose, Stream};
+use sapwood_sparse::{Block, Real};
+
+/// A rate and the number of the layer it is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dropout {
+    rate: f64,
+    layer: u16,
+}
+
+impl Dropout {
+    /// Dropout of the share `rate`, 0 to 1, in layer number `layer`.
+    ///
+    /// # Errors
+    /// [`Error::Range`] when the rate is out of range or NaN.
+    pub fn new(rate: f64, layer: u16) -> Result<Dropout> {
+        if (0.0..=1.0).contains(&rate) {
+            return Ok(Dropout { rate, layer });
+        }
+        Err(Error::Range { flag: "--dropout", range: "from 0 to 1", value: rate.to_string() })
+    }
+
+    /// The mask of this layer in a pass; `None` when everything passes unchanged.
+    pub(crate) fn mask(&self, mode: Mode, key: DrawKey) -> Result<Option<Mask>> {
+        if mode == Mode::Evaluate || self.rate == 0.0 {
+            return Ok(None);
+        }
+        let b = DrawKey { layer: self.layer, ..key }.b()?;
+        Ok(Some(Mask { stream: Stream::new(key.seed, Purpose::Dropout), epoch: key.epoch, b, rate: self.rate }))
+    }
+}
+
+/// The mask of one layer in one pass, as a function of the element's number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mask {
+    stream: Stream,
+    epoch: u32,
+    b: u32,
+    rate: f64,
+}
+
+impl Mask {
+    /// The factor of what stays; 0 when nothing does.
+    pub(crate) fn scale<T: Real>(&self) -> T {
+        T::from_f64(if self.rate < 1.0 { 1.0 / (1.0 - self.rate) } else { 0.0 })
+    }
+
+    /// Words below this are dropped. At a rate of 1 the largest word passes, with the factor 0.
+    pub(crate) fn threshold(&self) -> u32 {
+        // A cast saturates.
+        (self.rate * 4_294_967_296.0).round() as u32
+    }
+
+    /// The words of the elements from `first`, a multiple of 4.
+    pub(crate) fn words(&self, first: usize, out: &mut [[u32; 4]]) -> Result<()> {
+        Ok(self.stream.fill(self.epoch, self.b, (first / 4) as u64, out)?)
+    }
+
+    /// Multiplies the elements of a tile by their 0 or scale.
+    fn apply<T: Real>(&self, tile: &mut Tile<'_, '_, T>) -> Result<()> {
+        let (first, threshold, scale) = (tile.first_element(), self.threshold(), self.scale::<T>());
+        let words = tile.words()?;
+        self.words(first, words)?;
+        rows::vectorized_zip(tile.values, words.as_flattened(), |v, &word| *v = if word < threshold { T::ZERO } else { *v * scale });
+        Ok(())
+    }
+}
+
+impl<T: Real> Layer<T> for Dropout {
+    fn kind(&self) -> &'static str {
+        "dropout"
+    }
+
+    fn width(&self, inputs: &[usize]) -> Result<usize> {
+        only_width("dropout", inputs)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn in_place(&self) -> bool {
+        true
+    }
+
+    fn forward(&self, _inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
+        match self.mask(cx.mode, cx.key)? {
+            Some(mask) => rows::for_tiles(cx.exec, out, |mut tile| mask.apply(&mut tile)),
+            None => Ok(()),
+        }
+    }
+
+    fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
+        match self.mask(cx.mode, cx.key)? {
+            Some(mask) => rows::for_tiles(cx.exec, step.grad, |mut tile| mask.apply(&mut tile)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Z = HW + 1bᵀ. dW = HᵀG (fixed blocks of 256 nodes, partials added in the fixed tree), db = column sums of G,
+//! dH = GWᵀ.
+
+use super::{Backward, Cx, Layer, Needs, only, only_width, wrong};
+use crate::parameter::Parameter;
+use crate::rows;
+use crate::Result;
+use sapwood_sparse::{Affine, Block, Real, dense};
+
+/// A dense linear layer, with or without a bias.
+#[derive(Debug)]
+pub struct Linear<T> {
+    parameters: Vec<Parameter<T>>,
+}
+
+impl<T: Real> Linear<T> {
+    /// The layer called `name`, from `inputs` to `outputs` columns; all parameters are zero.
+    ///
+    /// # Errors
+    /// When there is no memory for the weight.
+    pub fn new(name: &str, inputs: usize, outputs: usize, bias: bool) -> Result<Linear<T>> {
+        let mut parameters = vec![Parameter::weight(name, inputs, outputs)?];
+        if bias {
+            parameters.push(Parameter::bias(name, outputs)?);
+        }
+        Ok(Linear { parameters })
+    }
+
+    fn weight(&self) -> &Block<T> {
+        &self.parameters[0].value
+    }
+}
+
+impl<T: Real> Layer<T> for Linear<T> {
+    fn kind(&self) -> &'static str {
+        "linear"
+    }
+
+    fn width(&self, inputs: &[usize]) -> Result<usize> {
+        let width = only_width("linear", inputs)?;
+        if width != self.weight().rows() {
+            return Err(wrong("linear", format!("has a weight for {} columns, the input has {width}", self.weight().rows())));
+        }
+        Ok(self.weight().cols())
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { input: true, output: false }
+    }
+
+    fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
+        dense::gemm(cx.exec, Affine::SET, only("linear", inputs)?, self.weight(), out)?;
+        match self.parameters.get(1) {
+            Some(bias) => rows::add_row(cx.exec, out, bias.value.as_slice()),
+            None => Ok(()),
+        }
+    }
+
+    fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
+        dense::gemm_at(cx.exec, Affine::SET, only("linear", step.inputs)?, step.grad, &mut step.weights[0])?;
+        if let Some(db) = step.weights.get_mut(1) {
+            rows::column_sums(cx.exec, step.grad, cx.partials, db.as_mut_slice())?;
+        }
+        if let [Some((dx, how))] = step.into {
+            dense::gemm_bt(cx.exec, *how, step.grad, self.weight(), dx)?;
+        }
+        Ok(())
+    }
+
+    fn parameters(&self) -> &[Parameter<T>] {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut [Parameter<T>] {
+        &mut self.parameters
+    }
+}

@@ -1,0 +1,144 @@
+//! The layers of a network, each with its forward and backward pass written by hand.
+//!
+//! A layer owns its parameters and nothing else: activations come from the trainer's [`Arena`](crate::Arena), through
+//! the [`Network`](crate::Network), which also decides how long each lives. G is the gradient of the loss by the
+//! layer's output. No layer keeps a value from forward to backward: it says what it [needs](Needs) and gets it back.
+//! Start with [`Layer`]; the simplest ones are `propagate` and `linear`.
+
+pub mod activation;
+pub mod dropout;
+pub mod linear;
+pub mod loss;
+pub mod propagate;
+pub mod sparse_linear;
+pub mod sum;
+
+pub use activation::{Activation, Function};
+pub use dropout::Dropout;
+pub use linear::Linear;
+pub use propagate::Propagate;
+pub use sparse_linear::SparseLinear;
+pub use sum::Sum;
+
+use crate::features::Features;
+use crate::parameter::Parameter;
+use crate::rows::Partials;
+use crate::{Error, Result};
+use sapwood_graph::{DrawKey, Operator};
+use sapwood_skeleton::Exec;
+use sapwood_sparse::{Affine, Block, Real};
+
+/// Whether dropout is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Dropout drops; Â is that of a draw.
+    Train,
+    /// Dropout passes everything; Â is that of the whole graph.
+    Evaluate,
+}
+
+/// What a pass works with, the same for all layers.
+#[derive(Debug)]
+pub struct Cx<'a, T: Real> {
+    /// Where work runs.
+    pub exec: Exec<'a>,
+    /// X, the rows of the nodes.
+    pub features: &'a Features<T>,
+    /// Â of this pass.
+    pub operator: &'a Operator<T>,
+    /// Training or evaluation.
+    pub mode: Mode,
+    /// Keys dropout by seed, epoch and micro-batch; its layer number is not used here.
+    pub key: DrawKey,
+    /// Storage of column sums.
+    pub partials: &'a mut Partials,
+}
+
+/// What the backward pass of a layer reads of its forward pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// The input activations.
+    pub input: bool,
+    /// The output activation.
+    pub output: bool,
+}
+
+/// The operands of one backward pass.
+#[derive(Debug)]
+pub struct Backward<'a, T: Real> {
+    /// The inputs as forward saw them; empty unless the layer needs them.
+    pub inputs: &'a [&'a Block<T>],
+    /// The output forward left; `None` unless the layer needs it.
+    pub output: Option<&'a Block<T>>,
+    /// G. A layer that works in place leaves the gradient of its input here.
+    pub grad: &'a mut Block<T>,
+    /// Where the gradient of each input goes, and whether it is written or added; `None` where nobody wants it.
+    /// Empty for a layer that works in place.
+    pub into: &'a mut [Option<(Block<T>, Affine<T>)>],
+    /// Where the gradients of the parameters go, in the order of [`Layer::parameters`]; overwritten.
+    pub weights: &'a mut [Block<T>],
+}
+
+/// One layer.
+pub trait Layer<T: Real>: Send + Sync {
+    /// What the layer is, for messages: `linear`, `propagate`, ...
+    fn kind(&self) -> &'static str;
+
+    /// Columns of the output when the inputs have `inputs` columns.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when the inputs do not fit the layer.
+    fn width(&self, inputs: &[usize]) -> Result<usize>;
+
+    /// What backward reads of forward.
+    fn needs(&self) -> Needs;
+
+    /// Whether the layer turns its first input into its output, and G into the gradient of *each* input, without a
+    /// second block.
+    fn in_place(&self) -> bool {
+        false
+    }
+
+    /// Computes the output, n × width. In place: `out` holds the first input and `inputs` the others.
+    ///
+    /// # Errors
+    /// When the executor or a product fails.
+    fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()>;
+
+    /// Computes the gradients of the inputs that want one and of all parameters.
+    ///
+    /// # Errors
+    /// When the executor or a product fails.
+    fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()>;
+
+    /// The parameters, in the order of their gradients.
+    fn parameters(&self) -> &[Parameter<T>] {
+        &[]
+    }
+
+    /// The parameters, to be changed by an optimiser.
+    fn parameters_mut(&mut self) -> &mut [Parameter<T>] {
+        &mut []
+    }
+}
+
+/// The only input of a layer that has one.
+pub(crate) fn only<'a, T: Real>(kind: &'static str, inputs: &[&'a Block<T>]) -> Result<&'a Block<T>> {
+    match inputs {
+        [input] => Ok(input),
+        _ => Err(wrong(kind, format!("needs one input, got {}", inputs.len()))),
+    }
+}
+
+/// The only width of a layer with one input.
+pub(crate) fn only_width(kind: &'static str, inputs: &[usize]) -> Result<usize> {
+    match inputs {
+        [width] => Ok(*width),
+        _ => Err(wrong(kind, format!("needs one input, got {}", inputs.len()))),
+    }
+}
+
+/// A layer used in a way it cannot be.
+pub(crate) fn wrong(kind: &'static str, what: impl Into<String>) -> Error {
+    Error::Model { model: kind.into(), what: what.into() }
+}

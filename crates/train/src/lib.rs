@@ -1,0 +1,3 @@
+//! Deep graph networks: layers, models, optimisers, trainer
+
+pub mod compare;
