@@ -1,7 +1,7 @@
 //! NumPy `.npy` arrays of plain numbers: both byte orders and both axis orders are read,
 //! little-endian C order is written.
 //!
-//! The header is parsed by `npyz`, after [`check`] has made sure that it cannot overflow or
+//! The header is parsed by `npyz`, after `check` has made sure that it cannot overflow or
 //! recurse; the numbers are converted here, in one pass. Memory stays bounded by the file's size.
 
 use std::path::Path;
@@ -139,7 +139,10 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
         format!("items of type {kind} are not supported, convert to float64, float32, int64, uint64, int32 or uint32")
     };
     let DType::Plain(kind) = header.dtype() else { return Err(unsupported()) };
-    let size = kind.num_bytes().ok_or_else(unsupported)?;
+    let size = match (kind.type_char(), kind.num_bytes()) {
+        (TypeChar::Float | TypeChar::Int | TypeChar::Uint, Some(size @ (4 | 8))) => size,
+        _ => return Err(unsupported()),
+    };
     let body = &bytes[start..];
     let expected = header.len().checked_mul(size as u64);
     if expected != Some(body.len() as u64) {

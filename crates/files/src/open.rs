@@ -48,6 +48,7 @@ pub fn decode(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     let path = Path::new(name);
     let fail = |e| Error::io("read", path, e);
     let mut out = Vec::new();
+    check_not_cut(bytes, path)?;
     match magic(bytes) {
         Magic::Plain => out.extend_from_slice(bytes),
         Magic::Gzip => {
@@ -60,12 +61,11 @@ pub fn decode(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Finds `dir/name`, `dir/name.gz` or `dir/name.zst`, in this order, if it is a file.
+/// Finds `dir/name`, `dir/name.gz` or `dir/name.zst`, in this order. A folder or a dangling link of that name is found too:
+/// opening it then says what is wrong, where skipping it would silently do without.
 pub fn find(dir: &Path, name: &str) -> Option<PathBuf> {
-    ["", ".gz", ".zst"]
-        .iter()
-        .map(|suffix| dir.join(format!("{name}{suffix}")))
-        .find(|path| path.is_file())
+    let there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    ["", ".gz", ".zst"].iter().map(|suffix| dir.join(format!("{name}{suffix}"))).find(there)
 }
 
 #[derive(Debug, PartialEq)]
@@ -73,6 +73,16 @@ enum Magic {
     Plain,
     Gzip,
     Zstandard,
+}
+
+/// An empty file has no first bytes to go by; a name that says it is compressed tells that it lost them.
+fn check_not_cut(start: &[u8], path: &Path) -> Result<()> {
+    let compressed = path.extension().is_some_and(|e| e == "gz" || e == "zst");
+    if start.is_empty() && compressed {
+        let cause = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty, not even a compressed nothing");
+        return Err(Error::io("read", path, cause));
+    }
+    Ok(())
 }
 
 fn magic(start: &[u8]) -> Magic {
@@ -89,6 +99,7 @@ fn stream<R: BufRead + Send + 'static>(mut source: R, path: &Path) -> Result<Box
     // not `fill_buf`: a pipe may hand over its first bytes one by one
     source.by_ref().take(4).read_to_end(&mut start).map_err(|e| Error::io("read", path, e))?;
     let kind = magic(&start);
+    check_not_cut(&start, path)?;
     let whole = Cursor::new(start).chain(source);
     Ok(match kind {
         Magic::Plain => named(whole, path),

@@ -34,10 +34,9 @@ impl<R: BufRead> Frames<R> {
                     self.state = State::Inside(0);
                     return Ok(true);
                 }
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                    length,
-                    ..
-                })) => self.skip(u64::from(length))?,
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    self.skip(u64::from(length))?
+                }
                 Err(e) => return Err(corrupt(&e)),
             }
         }

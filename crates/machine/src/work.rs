@@ -1,10 +1,23 @@
-//! How much there is to do: the two numbers from which a time is predicted.
+//! How much there is to do, in the two terms that every prediction knows.
 
-/// Work of one step or one item: floating-point operations, and bytes moved to or from memory.
+/// Work of a step, or of one item of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Work {
     /// Floating-point operations.
     pub flops: f64,
     /// Bytes moved to or from memory.
     pub bytes: f64,
+}
+
+impl Work {
+    /// `flops` operations and `bytes` bytes.
+    pub const fn new(flops: f64, bytes: f64) -> Self {
+        Self { flops, bytes }
+    }
+
+    /// The same for `n` items.
+    #[must_use]
+    pub fn times(self, n: u64) -> Self {
+        Self { flops: self.flops * n as f64, bytes: self.bytes * n as f64 }
+    }
 }

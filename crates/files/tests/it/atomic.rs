@@ -8,8 +8,7 @@ use sapwood_files::write_atomic;
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -52,10 +51,7 @@ fn a_full_disk_leaves_the_old_file() {
     let path = folder.path().join("out.txt");
     fs::write(&path, "old").unwrap();
     for left in [0, 1, 1 << 17, 300_000] {
-        let error = write_atomic(&path, |out| {
-            Full { out, left }.write_all(&vec![7; 400_000])
-        })
-        .unwrap_err();
+        let error = write_atomic(&path, |out| Full { out, left }.write_all(&vec![7; 400_000])).unwrap_err();
         assert_eq!(error.to_string(), format!("cannot write {}", path.display()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names(folder.path()), ["out.txt"]);

@@ -1,4 +1,5 @@
 //! Tests of `sapwood-files` through its public functions.
+#![cfg(test)]
 
 mod atomic;
 mod compression;

@@ -1,0 +1,12 @@
+//! Tests of `sapwood-machine` through its public functions.
+#![cfg(test)]
+
+mod bad_files;
+mod balance;
+mod discovery;
+mod files;
+mod presets;
+mod random;
+mod resolving;
+mod shapes;
+mod t2;
