@@ -77,6 +77,16 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A launcher started several ranks, but this build has no MPI.
+    #[error(
+        "{variable}={ranks}: started as one of {ranks} ranks, but this build has no MPI; start it without mpirun or srun"
+    )]
+    LaunchedWithoutMpi {
+        /// The launcher's variable.
+        variable: &'static str,
+        /// Number of ranks.
+        ranks: usize,
+    },
     /// The sum of counts passes 2^64 − 1.
     #[error("the sum of the counts passes 2^64 - 1 at item {index}")]
     CountOverflow {

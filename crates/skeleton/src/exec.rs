@@ -2,9 +2,9 @@
 //!
 //! Whatever the number of threads and the schedule, results have the same bits: a plan depends on data only, outputs are
 //! placed by index, and reductions follow the fixed tree. A panic in a chunk becomes [`Error::Panicked`]; the remaining
-//! chunks are skipped and the workers stay usable. Of several errors the one with the lowest chunk is returned.
+//! chunks are skipped and the workers stay usable. Of the errors that did happen the one of the lowest chunk is returned.
 
-use crate::fixed_tree::{AlignedTree, Block, fold_chunk};
+use crate::fixed_tree::{AlignedTree, fold_chunk};
 use crate::pool::Pool;
 use crate::pool::arena::Arena;
 use crate::pool::parts::{Parts, fill_by, per_chunk, rows};
@@ -168,11 +168,16 @@ impl<'r> Exec<'r> {
     ) -> Result<M::Acc> {
         let combine = |a, b| monoid.combine(a, b);
         // Groups of chunks hand up the few blocks that tile them, so memory is O(threads · log chunks).
-        let groups = plan.workers(self.threads);
-        let group_plan = ChunkPlan::of(groups, 1);
+        let (chunks, groups) = (plan.chunks(), plan.workers(self.threads));
+        let border = |group| match share(chunks, groups, group).start {
+            first if first < chunks => plan.range(first).start as u64,
+            _ => plan.items() as u64,
+        };
+        // Borders in items, so that an error names items.
+        let group_plan = ChunkPlan::borders((0..=groups).map(border).collect())?;
         let blocks = self.map_chunks(&group_plan, |worker, group, _| {
             let mut tree = AlignedTree::new();
-            for chunk in share(plan.chunks(), groups, group) {
+            for chunk in share(chunks, groups, group) {
                 if let Some(value) = f(worker, chunk, plan.range(chunk))? {
                     tree.push_one(chunk, value, combine);
                 }

@@ -91,7 +91,6 @@ pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
 pub fn vectorized_at<R>(level: Level, f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
-        use pulp::Simd;
         if level >= Level::Avx512
             && let Some(simd) = pulp::x86::V4::try_new()
         {

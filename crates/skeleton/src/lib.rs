@@ -12,6 +12,7 @@ mod error;
 mod exec;
 pub mod fixed_tree;
 pub mod isa;
+pub mod launch;
 pub mod math;
 pub mod monoid;
 mod pool;

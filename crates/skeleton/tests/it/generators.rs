@@ -1,7 +1,7 @@
 //! The inputs of the golden values: SplitMix64 and what is made of it.
 
 /// SplitMix64 output of state `i`.
-pub fn s(i: u64) -> u64 {
+pub(crate) fn s(i: u64) -> u64 {
     let mut z = i.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -9,12 +9,12 @@ pub fn s(i: u64) -> u64 {
 }
 
 /// Uniform in [0, 1).
-pub fn u(i: u64) -> f64 {
+pub(crate) fn u(i: u64) -> f64 {
     (s(i) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A number of very mixed magnitude and sign.
-pub fn x(i: u64) -> f64 {
+pub(crate) fn x(i: u64) -> f64 {
     (u(i) - 0.5) * 2f64.powi((s(i ^ 0x5A5A_5A5A) % 41) as i32 - 20)
 }
 

@@ -1,4 +1,5 @@
 //! The executor from outside: golden bits, laws over thread counts and plans, and what happens when a chunk fails.
+#![cfg(test)]
 
 mod executor;
 mod failures;
