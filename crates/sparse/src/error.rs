@@ -89,6 +89,20 @@ pub enum Error {
         /// Size found.
         found: usize,
     },
+    /// A work plan was made for another matrix.
+    #[error(
+        "the work plan was made for {plan_rows} rows and {plan_entries} entries, the matrix has {rows} and {entries}: rebuild it"
+    )]
+    Plan {
+        /// Rows of the plan.
+        plan_rows: usize,
+        /// Entries of the plan.
+        plan_entries: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Entries of the matrix.
+        entries: usize,
+    },
     /// A size beyond what a machine can address.
     #[error("{what} of {rows} x {cols} is beyond 2^63 bytes")]
     Overflow {

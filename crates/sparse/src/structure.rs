@@ -8,12 +8,12 @@ use crate::scalar::{Index, Scalar};
 use sapwood_skeleton::Arena;
 use std::ops::Range;
 
-/// A stretch of consecutive entries of one row, within one piece of the canonical order.
+/// One piece of a row in the canonical order: its entries from a multiple of [`PIECE`] to the next one or the row's end.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment<'a, I, V> {
     /// The row.
     pub row: usize,
-    /// Position of the first entry in the row; the segment never crosses a multiple of [`PIECE`].
+    /// Position of the first entry in the row: a multiple of [`PIECE`].
     pub position: usize,
     /// Number of the first entry, counted over the matrix row by row.
     pub entry: usize,
@@ -83,8 +83,29 @@ pub trait Structure: Sync {
     fn bytes(&self) -> Bytes;
     /// Calls `f` with the segments of `work`, rows ascending, positions ascending inside a row.
     ///
-    /// Implementations are marked `#[inline(always)]`, so that kernels compile them for their instruction set.
-    fn segments(&self, work: WorkRange, arena: &Arena, f: &mut impl FnMut(Segment<'_, Self::Column, Self::Value>));
+    /// Implementations are marked `#[inline(always)]` and so are the closures they are given: all of it is compiled into
+    /// the kernel, for the kernel's instruction set.
+    fn segments(&self, work: WorkRange, arena: &Arena, f: impl FnMut(Segment<'_, Self::Column, Self::Value>));
+
+    /// The rows as one stretch, if the format stores their entries one after the other; else `None`, and the kernels take
+    /// [`segments`](Structure::segments). A short cut that saves time where rows are short; `#[inline(always)]` as well.
+    ///
+    /// `ends` has one element per row and gets the end of each row in the stretch.
+    #[inline(always)]
+    fn stretch(&self, _rows: Range<usize>, _ends: &mut [u32]) -> Option<Stretch<'_, Self::Column, Self::Value>> {
+        None
+    }
+}
+
+/// The entries of consecutive rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Stretch<'a, I, V> {
+    /// Column numbers, ascending inside each row.
+    pub columns: &'a [I],
+    /// As many values; zero-sized for a pattern.
+    pub values: &'a [V],
+    /// Column numbers from the first one onwards, as far as they are known: a hint for prefetching, maybe empty.
+    pub ahead: &'a [I],
 }
 
 /// The positions of the piece that starts at `position` of a row of `len` entries.

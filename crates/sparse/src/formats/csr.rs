@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result, reserve};
 use crate::scalar::{Index, One, Scalar};
-use crate::structure::{Bytes, Segment, Structure, WorkRange, piece};
+use crate::structure::{Bytes, Segment, Stretch, Structure, WorkRange, piece};
 use sapwood_skeleton::Arena;
 use std::ops::Range;
 
@@ -227,7 +227,7 @@ impl<V: Scalar, I: Index, P: Index> Structure for Csr<V, I, P> {
     }
 
     #[inline(always)]
-    fn segments(&self, work: WorkRange, _: &Arena, f: &mut impl FnMut(Segment<'_, I, V>)) {
+    fn segments(&self, work: WorkRange, _: &Arena, mut f: impl FnMut(Segment<'_, I, V>)) {
         let (mut row, mut position) = work.start;
         while (row, position) < work.end {
             let entries = self.row_range(row);
@@ -245,6 +245,19 @@ impl<V: Scalar, I: Index, P: Index> Structure for Csr<V, I, P> {
             });
             (row, position) = if ends_row { (row + 1, 0) } else { (row, part.end) };
         }
+    }
+
+    #[inline(always)]
+    fn stretch(&self, rows: Range<usize>, ends: &mut [u32]) -> Option<Stretch<'_, I, V>> {
+        let offsets = &self.offsets[rows.start..=rows.end];
+        let (from, to) = (offsets[0].to_usize(), offsets[rows.len()].to_usize());
+        if to - from > u32::MAX as usize {
+            return None;
+        }
+        for (end, offset) in ends.iter_mut().zip(&offsets[1..]) {
+            *end = (offset.to_usize() - from) as u32;
+        }
+        Some(Stretch { columns: &self.columns[from..to], values: &self.values[from..to], ahead: &self.columns[from..] })
     }
 }
 

@@ -1,10 +1,11 @@
 //! Files: one format per file of this folder, one line of [`ALL`] per format.
 //!
 //! A reader takes text of unknown origin to a checked matrix. It never panics, never trusts a declared size (memory
-//! depends on the bytes that are really there, see [`bound`]), and says `file:line` when something is wrong.
+//! depends on the bytes that are really there, see `bound`), and says `file:line` when something is wrong.
 //! Start with [`read`]; formats are recognised by content, then by extension. Compression is `sapwood-files`' matter.
 
 mod bound;
+mod build;
 pub mod gaps;
 pub mod mtx;
 mod options;
@@ -17,10 +18,10 @@ pub use text::Wrong;
 use std::io::{BufRead, Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use crate::any::AnyMatrix;
-use crate::assemble::{Parsed, Stored};
+use crate::any::{AnyMatrix, AnyWidth, Stored};
+use crate::check;
 use crate::formats::csr::Csr;
-use crate::scalar::One;
+use build::Triplets;
 use text::Blocks;
 
 /// A file format.
@@ -95,7 +96,9 @@ pub enum Error {
         wrong: Wrong,
     },
     /// More rows than the size of the file makes believable.
-    #[error("{place}: {rows} rows are too many for {taken} bytes of text (their offsets alone take {bytes} bytes); {advice}")]
+    #[error(
+        "{place}: {rows} rows are too many for {taken} bytes of text (their offsets alone take {bytes} bytes); {advice}"
+    )]
     Rows {
         /// The file, and the line where there is one.
         place: String,
@@ -121,15 +124,15 @@ pub enum Error {
         available: String,
     },
     /// The arrays of the matrix are not a matrix.
-    #[error("{name}: {source}")]
+    #[error("{name}: {fault}")]
     Check {
         /// The file.
         name: String,
         /// What is wrong.
-        source: crate::check::Error,
+        fault: crate::check::Error,
     },
     /// An option that the format has no use for.
-    #[error("{name}: {option} is for {meant}, and this is a {format} file")]
+    #[error("{name}: {option} is for {meant}, but the format of this file is `{format}`")]
     Option {
         /// The file.
         name: String,
@@ -171,7 +174,7 @@ impl Error {
     }
 }
 
-/// Bytes to read a matrix from, and the name that messages give them.
+/// Text to read a matrix from, and the name that messages give them.
 pub struct Source<'a> {
     bytes: Box<dyn BufRead + Send + 'a>,
     name: String,
@@ -189,7 +192,27 @@ impl<'a> Source<'a> {
 
     /// Text in memory, not compressed.
     pub fn bytes(bytes: &'a [u8], name: &str) -> Source<'a> {
-        Source { bytes: Box::new(Cursor::new(bytes)), name: name.to_owned() }
+        Source::stream(Cursor::new(bytes), name)
+    }
+
+    /// Text from anywhere, not compressed.
+    pub fn stream(bytes: impl BufRead + Send + 'a, name: &str) -> Source<'a> {
+        Source { bytes: Box::new(bytes), name: name.to_owned() }
+    }
+
+    /// The complaint that `option` is set, which is for `meant`, while the file has the format `format`.
+    fn refuses(&self, option: &'static str, meant: &'static str, format: &'static str) -> Error {
+        Error::Option { name: self.name.clone(), option, meant, format }
+    }
+
+    /// Refuses the options that are for edge lists only.
+    fn no_edge_options(&self, options: &ReadOptions, format: &'static str) -> Result<()> {
+        let set =
+            [(options.undirected, "--undirected"), (options.one_based, "--one-based"), (options.relabel, "--relabel")];
+        match set.iter().find(|(set, _)| *set) {
+            Some((_, option)) => Err(self.refuses(option, "edge lists", format)),
+            None => Ok(()),
+        }
     }
 
     /// The first bytes, without a byte order mark, still to be read afterwards.
@@ -217,7 +240,7 @@ impl<'a> Source<'a> {
 }
 
 /// Reads the matrix in the file at `path` (`-` is standard input). Time is linear in the bytes of the text; memory is
-/// at most 2.2 times the bytes of the matrix, and bounded by the text (see [`bound`]).
+/// at most 2.2 times the bytes of the matrix, and bounded by the text (see `bound`).
 ///
 /// # Errors
 /// When the file cannot be read, when a line of it is wrong (`file:line`), when its sizes are not believable, and when
@@ -245,8 +268,11 @@ pub fn read_as<V: Stored>(source: Source<'_>, options: &ReadOptions) -> Result<(
     let name = source.name.clone();
     let options = ReadOptions { values: V::ASKED, ..options.clone() };
     let loaded = read_from(source, &options)?;
-    let matrix = V::take(loaded.matrix).map_err(|source| Error::Check { name, source })?;
-    Ok((matrix, loaded.facts))
+    let values = |name: &str| format!("{name} values");
+    let [found, ..] = loaded.matrix.types().map(values);
+    let wrong = || check::Error::Types { found, wanted: values(V::NAME) };
+    let matrix = V::open(loaded.matrix).ok_or_else(wrong).and_then(AnyWidth::into_csr);
+    Ok((matrix.map_err(|fault| Error::Check { name, fault })?, loaded.facts))
 }
 
 /// Writes `matrix` to `path` in the format that the ending of its name says; the file appears whole or not at all.
@@ -294,12 +320,10 @@ fn by_ending(path: &Path) -> Option<&'static Entry> {
 }
 
 /// What a text holds, as a matrix whose number types fit it.
-fn finish<V: Stored>(parsed: Parsed<V>, name: &str, options: &ReadOptions) -> Result<Loaded> {
-    let has_values = parsed.has_values();
-    match options.values {
-        Values::F32 | Values::F64 => parsed.build::<V>(name, options),
-        Values::Pattern => parsed.without_values().build::<One>(name, options),
-        Values::StoredF32 | Values::StoredF64 if has_values => parsed.build::<V>(name, options),
-        Values::StoredF32 | Values::StoredF64 => parsed.without_values().build::<One>(name, options),
+fn finish<V: Stored>(read: Triplets<V>, name: &str, options: &ReadOptions) -> Result<Loaded> {
+    let stored = matches!(options.values, Values::StoredF32 | Values::StoredF64);
+    if options.values == Values::Pattern || (stored && read.values.is_none()) {
+        return read.without_values().build(name, options);
     }
+    read.build(name, options)
 }

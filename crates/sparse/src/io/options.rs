@@ -27,7 +27,8 @@ pub struct ReadOptions {
     pub values: Values,
     /// What happens to repeated entries.
     pub duplicates: Duplicates,
-    /// Edge lists: every edge stands for both directions; a self loop stays one entry.
+    /// Edge lists: every edge stands for both directions; a self loop stays one entry. A list that names both directions
+    /// of an edge has it twice then, see [`ReadOptions::duplicates`].
     pub undirected: bool,
     /// Edge lists: number of nodes, whatever the file says. Everywhere: so many rows are meant, however short the file is.
     pub nodes: Option<u64>,
@@ -44,6 +45,7 @@ pub struct ReadOptions {
 /// How to write.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// Matrix Market: store the lower triangle only; the matrix must be symmetric.
+    /// Store each pair of entries once (Matrix Market: the lower triangle, edge lists: the upper one); the matrix must be
+    /// symmetric, values included.
     pub symmetric: bool,
 }

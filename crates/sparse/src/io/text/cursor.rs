@@ -89,6 +89,19 @@ impl<'b> Cursor<'b> {
         &rest[..length.unwrap_or(rest.len())]
     }
 
+    /// The complaint that fields run into each other here.
+    #[cold]
+    pub(crate) fn no_separator(&self) -> Wrong {
+        Wrong::NoSeparator { found: number::shown(self.field()) }
+    }
+
+    /// The complaint that the line goes on behind its `fields`.
+    #[cold]
+    pub(crate) fn surplus(&self, fields: &'static str) -> Wrong {
+        let found = if self.peek() == b',' { ",".to_owned() } else { number::shown(self.field()) };
+        Wrong::Surplus { found, fields }
+    }
+
     /// Whether the field here has ended.
     #[inline(always)]
     fn ends_field(&self) -> bool {

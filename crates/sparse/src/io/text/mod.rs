@@ -7,6 +7,7 @@ mod cursor;
 mod number;
 
 pub(crate) use cursor::Cursor;
+pub(crate) use number::Shortest;
 pub use number::Wrong;
 
 use std::io::{self, BufRead};

@@ -1,4 +1,6 @@
-//! Numbers from bytes, and what can be wrong with a line.
+//! Numbers from bytes and to bytes, and what can be wrong with a line.
+
+use crate::scalar::Real;
 
 /// What is wrong with a line of a file; the message is put behind `file:line: `.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -67,8 +69,8 @@ pub enum Wrong {
         what: &'static str,
         /// Its value.
         found: u64,
-        /// The largest legal value, in the file's own counting; `none` when there is none.
-        last: String,
+        /// The largest legal value, in the file's own counting.
+        last: u64,
     },
     /// A node id that the declared number of nodes does not allow.
     #[error(
@@ -100,7 +102,7 @@ pub enum Wrong {
     #[error("{0}")]
     Header(String),
     /// An upper entry of a matrix of which only the lower triangle is stored.
-    #[error("entry ({row}, {column}) is not below the diagonal: a {symmetry} file stores the lower triangle only")]
+    #[error("entry ({row}, {column}) is outside the {triangle} triangle, which is all that a {symmetry} file stores")]
     Triangle {
         /// Row, counted from 1.
         row: u64,
@@ -108,10 +110,22 @@ pub enum Wrong {
         column: u64,
         /// `symmetric` or `skew-symmetric`.
         symmetry: &'static str,
+        /// `lower` or `strictly lower`.
+        triangle: &'static str,
+    },
+    /// A column beyond the last, counted from 0.
+    #[error("column {found} is not below the {cols} columns (counted from 0)")]
+    Column {
+        /// Its value.
+        found: u64,
+        /// Number of columns.
+        cols: u64,
     },
     /// The file goes on after its last entry.
-    #[error("more than the {declared} entries that the size line declares")]
+    #[error("more than the {declared} {what} that the file declares")]
     TooMany {
+        /// `entries`, `values`, `rows`.
+        what: &'static str,
         /// Declared number of entries.
         declared: u64,
     },
@@ -121,7 +135,7 @@ pub enum Wrong {
         /// Number found.
         found: u64,
         /// Number declared.
-        declared: u64,
+        declared: u128,
         /// `entries`, `values`, `rows`.
         what: &'static str,
     },
@@ -131,6 +145,20 @@ pub enum Wrong {
         /// The limit.
         limit: usize,
     },
+}
+
+/// Prints a number so that reading it gives the same bits (but for the payload of a NaN): whole ones without a point,
+/// the others in the fewest digits.
+pub(crate) struct Shortest<T>(pub(crate) T);
+
+impl<T: Real> std::fmt::Display for Shortest<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let number = self.0.to_f64();
+        match number.fract() == 0.0 && number.abs() < 1e15 {
+            true => write!(f, "{}", self.0),
+            false => write!(f, "{:?}", self.0), // with an exponent where that is shorter
+        }
+    }
 }
 
 /// At most 40 characters of a field, fit to print.
@@ -252,14 +280,48 @@ mod tests {
     #[test]
     fn floats_as_rust_parses_them() {
         for text in [
-            "0", "-0", "1", "1.5", "-.5", "5.", "0.1", "123456.789012", "9007199254740993", "1e300", "1E-5", "+2.5",
-            "inf", "-Infinity", "0.30000000000000004", "12345678901234567890", "1.7976931348623157e308", "4.9e-324",
-            "0.0000000000000000001", "99999999999999999.99",
+            "0",
+            "-0",
+            "1",
+            "1.5",
+            "-.5",
+            "5.",
+            "0.1",
+            "123456.789012",
+            "9007199254740993",
+            "1e300",
+            "1E-5",
+            "+2.5",
+            "inf",
+            "-Infinity",
+            "0.30000000000000004",
+            "12345678901234567890",
+            "1.7976931348623157e308",
+            "4.9e-324",
+            "0.0000000000000000001",
+            "99999999999999999.99",
         ] {
             let expected: f64 = text.parse().unwrap();
             assert_eq!(float(text.as_bytes()).unwrap().to_bits(), expected.to_bits(), "{text}");
         }
         assert!(float(b"NaN").unwrap().is_nan());
+    }
+
+    #[test]
+    fn written_numbers_read_back() {
+        let mut bits = 1u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let (double, single) = (f64::from_bits(bits), f32::from_bits((bits >> 32) as u32));
+            let read = |text: String| float(text.as_bytes()).unwrap();
+            let back = read(Shortest(double).to_string());
+            assert!(back.to_bits() == bits || (back.is_nan() && double.is_nan()), "{double:?}");
+            let back = read(Shortest(single).to_string()) as f32;
+            assert!(back.to_bits() == single.to_bits() || (back.is_nan() && single.is_nan()), "{single:?}");
+        }
+        let text = [0.0, -0.0, 1.0, 0.1, 1e15, 1e300, f64::INFINITY].map(|x| Shortest(x).to_string());
+        assert_eq!(text, ["0", "-0", "1", "0.1", "1000000000000000.0", "1e300", "inf"]);
+        assert_eq!(Shortest(0.1f32).to_string(), "0.1");
     }
 
     #[test]
@@ -271,7 +333,9 @@ mod tests {
 
     #[test]
     fn not_floats() {
-        for text in ["", "-", ".", "d5", "1d", "1d5d", "1e5d2", "1..2", "1.2.3", "0x10", "and", "dinf", "1_000", "\u{ff}"] {
+        for text in
+            ["", "-", ".", "d5", "1d", "1d5d", "1e5d2", "1..2", "1.2.3", "0x10", "and", "dinf", "1_000", "\u{ff}"]
+        {
             assert!(float(text.as_bytes()).is_err(), "{text}");
         }
     }
