@@ -82,7 +82,7 @@ class BuildError(Exception):
 # ---------------------------------------------------------------- indices
 
 
-Indices = collections.namedtuple("Indices", "packages translation version date")  # two texts, two strings or None
+Indices = collections.namedtuple("Indices", "packages translation version date")  # two bytes, two str or None
 
 
 def run(command):
@@ -453,7 +453,8 @@ def write_folder(out, texts, readme_of):
             stored = plain if name == "classes.tsv" else compress(plain)
             made.append(stored)
             data = stored.read_bytes()
-            files[stored.name] = {"size_bytes": len(data), "sha256": digest(data), "plain_sha256": digest(text.encode())}
+            digests = {"sha256": digest(data), "plain_sha256": digest(text.encode())}
+            files[stored.name] = {"size_bytes": len(data), **digests}
         readme = pathlib.Path(scratch) / "README.md"
         readme.write_text(readme_of(files), encoding="utf-8")
         for path in [*made, readme]:

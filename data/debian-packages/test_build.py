@@ -39,7 +39,8 @@ class Nodes(unittest.TestCase):
         self.assertEqual(list(nodes), ["0ad", "a", "a+c", "a-c", "a.c", "b"])
 
     def test_later_paragraph_wins(self):
-        text = ["Package: a\nSection: libs\nDepends: x", "Package: x", "Package: y", "Package: a\nSection: doc\nDepends: y"]
+        old, new = "Package: a\nSection: libs\nDepends: x", "Package: a\nSection: doc\nDepends: y"
+        text = [old, "Package: x", "Package: y", new]
         self.assertEqual(packages(*text)["a"]["section"], "doc")
         self.assertEqual(pairs(*text), {("a", "y")})
 

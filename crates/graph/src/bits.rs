@@ -36,10 +36,10 @@ impl BitMask {
         self.len == 0
     }
 
-    /// Bit `i`; a bit past the end of the last word panics, one within it is 0.
+    /// Bit `i`; past the end it is 0.
     #[inline(always)]
     pub fn get(&self, i: usize) -> bool {
-        self.words[i / 64] >> (i % 64) & 1 == 1
+        self.words.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
     }
 
     /// Sets bit `i`, which must be below [`BitMask::len`].

@@ -62,7 +62,7 @@ pub enum Error {
         value: String,
     },
     /// Something that this version names but does not do.
-    #[error("{what} is not in this version; {instead}")]
+    #[error("{what} is not built yet; {instead}")]
     NotBuilt {
         /// What was asked for.
         what: String,
@@ -90,7 +90,9 @@ pub enum Error {
         expected: u64,
     },
     /// A pair of an undirected graph listed in both directions with two weights.
-    #[error("edge {from} - {to} has weight {forth} one way and {back} the other; read the list as directed, or give one weight")]
+    #[error(
+        "edge {from} - {to} has weight {forth} one way and {back} the other; read the list as directed, or give one weight"
+    )]
     Directions {
         /// The smaller end.
         from: u32,
@@ -119,12 +121,18 @@ pub enum Error {
         /// What is wrong and what to do.
         what: String,
     },
+    /// A redraw of the operator failed and left it without a matrix.
+    #[error("the operator has no matrix because its last redraw failed; redraw it")]
+    Interrupted,
     /// An error of the file layer.
     #[error(transparent)]
     Files(#[from] sapwood_files::Error),
     /// An error of the sparse layer.
     #[error(transparent)]
     Sparse(#[from] sapwood_sparse::Error),
+    /// A file that the sparse layer cannot read or write.
+    #[error(transparent)]
+    Matrix(#[from] sapwood_sparse::io::Error),
     /// An error of the executor or of a random stream.
     #[error(transparent)]
     Skeleton(#[from] sapwood_skeleton::Error),
@@ -137,8 +145,8 @@ impl Error {
     }
 
     /// An [`Error::File`].
-    pub(crate) fn file(file: impl Into<String>, what: impl Into<String>) -> Error {
-        Error::File { file: file.into(), what: what.into() }
+    pub(crate) fn file(file: impl AsRef<str>, what: impl Into<String>) -> Error {
+        Error::File { file: file.as_ref().into(), what: what.into() }
     }
 
     /// An [`Error::Unknown`] that proposes the known name most like `name`.

@@ -5,6 +5,20 @@
 //! that stay; an [`Operator`] turns them into Â and multiplies. A new sampler, normalisation or data format is one
 //! file in its folder and one line in that folder's `ALL`.
 //!
+//! ```
+//! use sapwood_graph::{DrawBuffers, DrawKey, Edge, Graph, GraphOptions, SamplerOptions, TrainLabels, sampler};
+//!
+//! let edges = [(0, 1), (1, 2), (2, 0), (2, 3)].map(|(from, to)| Edge { from, to, weight: 1.0 });
+//! let (graph, _) = Graph::build(4, edges.to_vec(), GraphOptions::default())?;
+//! let dropedge = (sampler::find(sampler::ALL, "dropedge")?.new)(&SamplerOptions { p: 0.5 })?;
+//! let prepared = dropedge.prepare(&graph, &TrainLabels::none(graph.nodes()))?;
+//! let runtime = sapwood_skeleton::Runtime::sequential()?;
+//! let mut buffers = DrawBuffers::default();
+//! let sampled = prepared.kept(runtime.exec(), DrawKey::of_epoch(0, 7), &mut buffers)?;
+//! assert_eq!(sampled.kept(graph.pairs()), 2);
+//! # Ok::<(), sapwood_graph::Error>(())
+//! ```
+//!
 //! This crate never changes a loaded graph, never changes the number of nodes, never builds a dense n × n matrix, and
 //! shows a sampler no label outside the training split. It knows nothing of networks and their training.
 
@@ -12,6 +26,7 @@ mod bits;
 pub mod dataset;
 pub mod draw;
 mod error;
+mod facts;
 pub mod features;
 mod graph;
 pub mod normalise;
@@ -22,6 +37,7 @@ pub mod structure;
 pub use bits::BitMask;
 pub use dataset::{GraphData, LoadOptions, Split, load};
 pub use error::{Error, Result};
+pub use facts::{Facts, SplitFact};
 pub use features::{FeatureKind, FeatureMatrix};
 pub use graph::{Arcs, Edge, Graph, GraphOptions, Merged, NodeId};
 pub use normalise::{Normalisation, SelfLoops};

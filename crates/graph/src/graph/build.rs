@@ -45,7 +45,7 @@ impl Graph {
     pub fn build(nodes: usize, mut edges: Vec<Edge>, options: GraphOptions) -> Result<(Graph, Merged)> {
         check_count("nodes", nodes as u64)?;
         check_edges(nodes, &edges)?;
-        let (self_loops, loop_repeats) = take_self_loops(&mut edges, options.weighted);
+        let (self_loops, loop_repeats) = take_self_loops(&mut edges, options.weighted)?;
         if options.directed {
             // a row gathers from the tails of its arcs
             edges.iter_mut().for_each(|e| (e.from, e.to) = (e.to, e.from));
@@ -84,7 +84,7 @@ fn check_edges(nodes: usize, edges: &[Edge]) -> Result<()> {
 }
 
 /// Moves the self-loops out; returns them by node with their number of repeats.
-fn take_self_loops(edges: &mut Vec<Edge>, weighted: bool) -> (Vec<(NodeId, f32)>, u64) {
+fn take_self_loops(edges: &mut Vec<Edge>, weighted: bool) -> Result<(Vec<(NodeId, f32)>, u64)> {
     let mut loops: Vec<(NodeId, f64)> = Vec::new();
     edges.retain(|e| {
         if e.from == e.to {
@@ -102,24 +102,36 @@ fn take_self_loops(edges: &mut Vec<Edge>, weighted: bool) -> (Vec<(NodeId, f32)>
         same
     });
     let repeats = (before - loops.len()) as u64;
-    (loops.into_iter().map(|(node, w)| (node, if weighted { w as f32 } else { 1.0 })).collect(), repeats)
+    let weight = |node, w| if weighted { finite(w, node, node) } else { Ok(1.0) };
+    let loops = loops.into_iter().map(|(node, w)| Ok((node, weight(node, w)?))).collect::<Result<_>>()?;
+    Ok((loops, repeats))
+}
+
+/// The sum of the weights of repeated edges, which may be too large for a weight.
+fn finite(sum: f64, from: NodeId, to: NodeId) -> Result<f32> {
+    let weight = sum as f32;
+    if weight.is_finite() {
+        return Ok(weight);
+    }
+    let value = format!("{sum}, the sum of the lines of edge {} - {}", from.0, to.0);
+    Err(Error::Range { flag: "an edge weight", range: "finite and not negative", value })
 }
 
 /// Puts the smaller end first; the sign of the weight then remembers that the line had it second.
 fn face_up(e: &mut Edge) {
     if e.from > e.to {
-        (e.from, e.to, e.weight) = (e.to, e.from, -e.weight);
+        (e.from, e.to, e.weight) = (e.to, e.from, -e.weight.abs());
     } else {
         e.weight = e.weight.abs();
     }
 }
 
 /// Sorts by (from, to), equal edges in the order of the list.
-fn sort(nodes: usize, edges: &mut Vec<Edge>) {
+fn sort(nodes: usize, edges: &mut [Edge]) {
     if edges.is_sorted_by_key(|e| (e.from, e.to)) {
         return;
     }
-    let mut spare = edges.clone();
+    let mut spare = edges.to_vec();
     counting_pass(nodes, edges, &mut spare, |e| e.to);
     counting_pass(nodes, &spare, edges, |e| e.from);
 }
@@ -175,7 +187,7 @@ fn merge_runs(edges: &mut Vec<Edge>, mut weigh: impl FnMut(&[Edge]) -> Result<f6
     while start < edges.len() {
         let (from, to) = (edges[start].from, edges[start].to);
         let length = edges[start..].iter().take_while(|e| (e.from, e.to) == (from, to)).count();
-        let weight = weigh(&edges[start..start + length])? as f32;
+        let weight = finite(weigh(&edges[start..start + length])?, NodeId(from), NodeId(to))?;
         edges[kept] = Edge { from, to, weight };
         kept += 1;
         start += length;

@@ -3,7 +3,7 @@
 //!
 //! The published program drops arcs, which makes the graph asymmetric; here both arcs of a pair go together.
 
-use super::{DrawBuffers, DrawKey, Entry, Prepared, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels};
+use super::{DrawBuffers, DrawKey, Entry, Prepared, Sampled, Sampler, SamplerFacts, TrainLabels};
 use crate::draw::{self, Quotas};
 use crate::structure;
 use crate::{Graph, Result};

@@ -13,7 +13,9 @@ impl TrainLabels {
     pub fn new(data: &GraphData, split: &Split) -> TrainLabels {
         let mut of = vec![-1; data.graph.nodes()];
         for node in &split.train {
-            of[node.index()] = data.labels[node.index()];
+            if let (Some(slot), Some(&label)) = (of.get_mut(node.index()), data.labels.get(node.index())) {
+                *slot = label;
+            }
         }
         TrainLabels { of }
     }

@@ -11,8 +11,8 @@ mod none;
 
 pub use labels::TrainLabels;
 
-use crate::{BitMask, Error, Graph, Result};
 use crate::draw::Scratch;
+use crate::{BitMask, Error, Graph, Result};
 use sapwood_skeleton::Exec;
 
 /// Every sampler.

@@ -5,11 +5,8 @@ use crate::structure;
 use crate::{Graph, Result};
 use sapwood_skeleton::Exec;
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "none",
-    summary: "keeps every pair in every draw",
-    new: |_: &SamplerOptions| Ok(Box::new(Whole)),
-};
+pub(super) const ENTRY: Entry =
+    Entry { name: "none", summary: "keeps every pair in every draw", new: |_: &SamplerOptions| Ok(Box::new(Whole)) };
 
 struct Whole;
 

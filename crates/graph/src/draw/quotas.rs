@@ -1,0 +1,151 @@
+//! Drop probabilities as integers: Q_e = q_e·2^32, adjusted so that they sum to exactly k·2^32.
+
+use crate::{Error, Result};
+
+/// 2^32: the quota of a unit that always goes.
+pub(super) const ONE: u64 = 1 << 32;
+
+/// One integer quota per unit; they sum to exactly k·2^32, so a systematic draw drops exactly k units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quotas {
+    units: u64,
+    k: u64,
+    of: Of,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Of {
+    /// `base` each, and one more for the first `extra` units.
+    Uniform {
+        base: u64,
+        extra: u64,
+    },
+    Each(Vec<u64>),
+}
+
+impl Quotas {
+    /// Every unit goes with probability `k` / `units`.
+    ///
+    /// The rounding rule of [`Quotas::from_probabilities`] has a closed form here: all remainders are equal, so the first
+    /// k·2^32 mod `units` units get one more than ⌊k·2^32 / units⌋.
+    ///
+    /// # Errors
+    /// More than 2^31 − 1 units, or `k` above `units`.
+    pub fn uniform(units: u64, k: u64) -> Result<Quotas> {
+        check(units, k)?;
+        let total = k * ONE;
+        let (base, extra) = (total.checked_div(units).unwrap_or(0), total.checked_rem(units).unwrap_or(0));
+        Ok(Quotas { units, k, of: Of::Uniform { base, extra } })
+    }
+
+    /// Unit e goes with probability `q[e]`, to 2^−32.
+    ///
+    /// Q_e is q_e·2^32 rounded; what is missing to k·2^32 is spread evenly over the units with 0 < Q < 2^32, and the
+    /// remainder goes one each to those that rounding had made smallest, ties to the lower number.
+    ///
+    /// # Errors
+    /// More than 2^31 − 1 units, a q outside [0, 1], or a sum of q that is not `k` (to 1e-6, relative).
+    pub fn from_probabilities(q: &[f64], k: u64) -> Result<Quotas> {
+        check(q.len() as u64, k)?;
+        let range = "a probability from 0 to 1";
+        if let Some(bad) = q.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+            return Err(Error::Range { flag: "a drop probability", range, value: bad.to_string() });
+        }
+        let scaled = |q: f64| q * ONE as f64;
+        let mut each: Vec<u64> = q.iter().map(|&q| scaled(q).round() as u64).collect();
+        let missing = (u128::from(k) << 32) as i128 - each.iter().map(|&x| i128::from(x)).sum::<i128>();
+        let mut free: Vec<u32> = (0..q.len() as u32).filter(|&e| (1..ONE).contains(&each[e as usize])).collect();
+        let wrong_sum = || Error::Range {
+            flag: "the sum of the drop probabilities",
+            range: "the number of units to drop",
+            value: format!("{} (to drop: {k})", q.iter().sum::<f64>()),
+        };
+        let sum: f64 = q.iter().sum();
+        if (sum - k as f64).abs() > 1e-6 * (k as f64).max(1.0) || (missing != 0 && free.is_empty()) {
+            return Err(wrong_sum());
+        }
+        let count = free.len().max(1) as i128;
+        let (share, more) = (missing.div_euclid(count), missing.rem_euclid(count) as usize);
+        let lost = |e: u32| scaled(q[e as usize]) - each[e as usize] as f64;
+        free.sort_by(|&a, &b| lost(b).total_cmp(&lost(a)).then(a.cmp(&b)));
+        for (rank, &e) in free.iter().enumerate() {
+            let quota = i128::from(each[e as usize]) + share + i128::from(rank < more);
+            if !(0..=i128::from(ONE)).contains(&quota) {
+                return Err(wrong_sum());
+            }
+            each[e as usize] = quota as u64;
+        }
+        Ok(Quotas { units: q.len() as u64, k, of: Of::Each(each) })
+    }
+
+    /// Number of units.
+    pub fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// Units that a draw drops.
+    pub fn k(&self) -> u64 {
+        self.k
+    }
+
+    /// Quota of unit `unit`, at most 2^32.
+    #[inline(always)]
+    pub fn get(&self, unit: u32) -> u64 {
+        match &self.of {
+            Of::Uniform { base, extra } => base + u64::from(u64::from(unit) < *extra),
+            Of::Each(each) => each[unit as usize],
+        }
+    }
+}
+
+fn check(units: u64, k: u64) -> Result<()> {
+    let limit = (1 << 31) - 1;
+    if units > limit {
+        return Err(Error::TooLarge { what: "units of a draw", count: units, limit });
+    }
+    if k > units {
+        return Err(Error::TooLarge { what: "units to drop", count: k, limit: units });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniform_is_the_closed_form_of_the_general_rule() {
+        for (units, k) in [(1u64, 0u64), (1, 1), (3, 1), (7, 3), (78, 23), (1000, 999), (5278, 1583)] {
+            let q = vec![k as f64 / units as f64; units as usize];
+            let (a, b) = (Quotas::uniform(units, k).unwrap(), Quotas::from_probabilities(&q, k).unwrap());
+            assert!((0..units as u32).all(|e| a.get(e) == b.get(e)), "{units} {k}");
+            assert_eq!((0..units as u32).map(|e| a.get(e)).sum::<u64>(), k * ONE);
+        }
+    }
+
+    #[test]
+    fn golden_quotas_of_the_triangle_with_a_tail() {
+        // two_stage scores, beta 2, k = 2; pairs (0,1), (0,2), (1,2), (2,3)
+        let q = [0.887196089721, 0.219100093292, 0.219100093292, 0.674603723696];
+        let quotas = Quotas::from_probabilities(&q, 2).unwrap();
+        let each: Vec<u64> = (0..4).map(|e| quotas.get(e)).collect();
+        assert_eq!(each, [3810478191, 941027735, 941027735, 2897400931]);
+    }
+
+    #[test]
+    fn bounds_stay_and_the_sum_is_exact() {
+        let q = [0.0, 1.0, 0.3, 0.3, 0.4, 1e-12];
+        let quotas = Quotas::from_probabilities(&q, 2).unwrap();
+        assert_eq!((quotas.get(0), quotas.get(1), quotas.get(5)), (0, ONE, 0));
+        assert_eq!((0..6).map(|e| quotas.get(e)).sum::<u64>(), 2 * ONE);
+        assert!(Quotas::from_probabilities(&[1.0, 0.0], 1).is_ok());
+    }
+
+    #[test]
+    fn bad_probabilities_are_refused() {
+        for (q, k) in [(&[0.5, f64::NAN][..], 1), (&[1.5, 0.5], 2), (&[1.0, 0.0], 2), (&[0.1, 0.1], 2), (&[0.5], 2)] {
+            assert!(Quotas::from_probabilities(q, k).is_err(), "{q:?} {k}");
+        }
+        assert!(Quotas::uniform(1 << 31, 1).is_err());
+    }
+}

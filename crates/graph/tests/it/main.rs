@@ -1,0 +1,10 @@
+//! Integration tests of the graph crate, one binary.
+#![cfg(test)]
+
+mod conformance;
+mod data;
+mod loading;
+mod operators;
+mod registry;
+mod samplers;
+mod support;
