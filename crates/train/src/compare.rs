@@ -54,7 +54,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// One method over its seeds, in the unit of its input.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Summary {
     /// Number of runs, at least 1.
     pub n: usize,
@@ -118,7 +118,7 @@ impl Verdict {
 }
 
 /// Paired comparison of a method `a` with a method `b`, in the unit of their values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Paired {
     /// Number of pairs.
     pub n: usize,
@@ -153,10 +153,7 @@ impl Paired {
 /// [`Error::Unpaired`] when the lengths differ, [`Error::Empty`] and [`Error::NotFinite`] as in [`Summary::of`].
 pub fn paired(a: &[f64], b: &[f64], seed: u64) -> Result<Paired> {
     if a.len() != b.len() {
-        return Err(Error::Unpaired {
-            left: a.len(),
-            right: b.len(),
-        });
+        return Err(Error::Unpaired { left: a.len(), right: b.len() });
     }
     check(a)?;
     check(b)?;
@@ -168,11 +165,7 @@ pub fn paired(a: &[f64], b: &[f64], seed: u64) -> Result<Paired> {
         mean_diff: mean(&differences),
         ci_low,
         ci_high,
-        p_value: if tested {
-            Some(sign_flip(&differences, seed)?)
-        } else {
-            None
-        },
+        p_value: if tested { Some(sign_flip(&differences, seed)?) } else { None },
     })
 }
 
@@ -190,9 +183,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> Result<f64> {
     let bar = differences.iter().sum::<f64>().abs() * (1.0 - 1e-12);
     if n <= EXACT_UP_TO {
         let patterns = 1u32 << n;
-        let extreme = (0..patterns)
-            .filter(|&bits| flipped(differences, |i| bits >> i & 1 == 1).abs() >= bar)
-            .count();
+        let extreme = (0..patterns).filter(|&bits| flipped(differences, |i| bits >> i & 1 == 1).abs() >= bar).count();
         return Ok(extreme as f64 / f64::from(patterns));
     }
     let stream = Stream::new(seed, Purpose::SignFlip);
@@ -219,10 +210,7 @@ pub fn bootstrap(differences: &[f64], seed: u64) -> Result<(f64, f64)> {
     let mut means = Vec::with_capacity(RESAMPLES as usize);
     for resample in 0..RESAMPLES {
         draw_words(stream, resample, n, &mut words)?;
-        let sum: f64 = words[..n]
-            .iter()
-            .map(|&w| differences[random::below(w, n as u32) as usize])
-            .sum();
+        let sum: f64 = words[..n].iter().map(|&w| differences[random::below(w, n as u32) as usize]).sum();
         means.push(sum / n as f64);
     }
     means.sort_unstable_by(f64::total_cmp);
@@ -240,11 +228,7 @@ fn draw_words(stream: Stream, a: u32, count: usize, words: &mut Vec<u32>) -> Res
 
 /// Sum of the differences, those named by `negate` with the other sign, left to right.
 fn flipped(differences: &[f64], negate: impl Fn(usize) -> bool) -> f64 {
-    differences
-        .iter()
-        .enumerate()
-        .map(|(i, &d)| if negate(i) { -d } else { d })
-        .sum()
+    differences.iter().enumerate().map(|(i, &d)| if negate(i) { -d } else { d }).sum()
 }
 
 /// Value at share `q` of sorted numbers, linear between neighbours (type 7 of Hyndman & Fan 1996).
@@ -253,11 +237,7 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     let low = at.floor() as usize;
     let high = (low + 1).min(sorted.len() - 1);
     let part = at - low as f64;
-    if part == 0.0 {
-        sorted[low]
-    } else {
-        sorted[low] + part * (sorted[high] - sorted[low])
-    }
+    if part == 0.0 { sorted[low] } else { sorted[low] + part * (sorted[high] - sorted[low]) }
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -269,10 +249,7 @@ fn check(values: &[f64]) -> Result<()> {
         return Err(Error::Empty);
     }
     match values.iter().position(|v| !v.is_finite()) {
-        Some(run) => Err(Error::NotFinite {
-            run,
-            value: values[run],
-        }),
+        Some(run) => Err(Error::NotFinite { run, value: values[run] }),
         None => Ok(()),
     }
 }
@@ -292,10 +269,7 @@ mod tests {
     #[test]
     fn summary_of_known_values() {
         let s = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert_eq!(
-            (s.n, s.mean, s.min, s.max, s.spread()),
-            (8, 5.0, 2.0, 9.0, 7.0)
-        );
+        assert_eq!((s.n, s.mean, s.min, s.max, s.spread()), (8, 5.0, 2.0, 9.0, 7.0));
         assert!((s.sd.unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-15);
         assert_eq!(Summary::of(&[0.5]).unwrap().sd, None);
     }
@@ -334,15 +308,10 @@ mod tests {
         let d: Vec<f64> = (0..17).map(|i| f64::from(i % 5) * 0.1 - 0.13).collect();
         let keyed = sign_flip(&d, 11).unwrap();
         let bar = d.iter().sum::<f64>().abs() * (1.0 - 1e-12);
-        let exact = (0..1u32 << 17)
-            .filter(|&b| flipped(&d, |i| b >> i & 1 == 1).abs() >= bar)
-            .count();
+        let exact = (0..1u32 << 17).filter(|&b| flipped(&d, |i| b >> i & 1 == 1).abs() >= bar).count();
         let exact = exact as f64 / f64::from(1u32 << 17);
         let sd = (exact * (1.0 - exact) / f64::from(FLIPS)).sqrt();
-        assert!(
-            (keyed - exact).abs() < 5.0 * sd + 1e-4,
-            "{keyed} against {exact}"
-        );
+        assert!((keyed - exact).abs() < 5.0 * sd + 1e-4, "{keyed} against {exact}");
     }
 
     #[test]
@@ -354,11 +323,7 @@ mod tests {
         let m = mean(&d);
         let population = (d.iter().map(|v| (v - m) * (v - m)).sum::<f64>() / 40.0).sqrt();
         let width = 2.0 * 1.959_964 * population / 40f64.sqrt();
-        assert!(
-            ((high - low) / width - 1.0).abs() < 0.06,
-            "{} against {width}",
-            high - low
-        );
+        assert!(((high - low) / width - 1.0).abs() < 0.06, "{} against {width}", high - low);
         assert!(low < m && m < high);
     }
 
@@ -370,14 +335,8 @@ mod tests {
 
     #[test]
     fn bad_input_names_the_run() {
-        assert!(matches!(
-            paired(&[1.0], &[1.0, 2.0], 1),
-            Err(Error::Unpaired { left: 1, right: 2 })
-        ));
+        assert!(matches!(paired(&[1.0], &[1.0, 2.0], 1), Err(Error::Unpaired { left: 1, right: 2 })));
         assert!(matches!(Summary::of(&[]), Err(Error::Empty)));
-        assert!(matches!(
-            Summary::of(&[1.0, f64::NAN]),
-            Err(Error::NotFinite { run: 1, .. })
-        ));
+        assert!(matches!(Summary::of(&[1.0, f64::NAN]), Err(Error::NotFinite { run: 1, .. })));
     }
 }

@@ -46,7 +46,9 @@ pub enum Error {
     #[error("graph has no nodes")]
     NoNodes,
     /// More memory than the machine has free.
-    #[error("this run needs {needed} bytes of memory but {available} are available; use fewer --layers or a smaller --hidden (--recompute auto will help once it is built)")]
+    #[error(
+        "this run needs {needed} bytes of memory but {available} are available; use fewer --layers or a smaller --hidden (--recompute auto will help once it is built)"
+    )]
     Memory {
         /// Bytes the run would hold at its peak.
         needed: u64,
@@ -59,6 +61,14 @@ pub enum Error {
         /// Name of the model.
         model: String,
         /// What is wrong, naming the layer.
+        what: String,
+    },
+    /// A layer given inputs that it cannot work with: a mistake of the model's file.
+    #[error("{kind} layer: {what}")]
+    Layer {
+        /// Kind of the layer.
+        kind: &'static str,
+        /// What is wrong.
         what: String,
     },
     /// The system has no memory for an activation.

@@ -12,41 +12,41 @@ pub enum Role {
     Bias,
 }
 
-/// One parameter with its name and present value.
+/// One parameter: its name, its shape, and its value once it is allocated.
 #[derive(Debug)]
-pub struct Parameter<T> {
+pub struct Parameter<T: Real> {
     /// Name as PyTorch would have it: `convs.0.lin.weight`.
     pub name: String,
     /// Weight or bias.
     pub role: Role,
-    /// Its value.
+    /// Rows and columns it has, or will have.
+    pub shape: (usize, usize),
+    /// Its value; 0 × 0 until [`Parameter::allocate`].
     pub value: Block<T>,
 }
 
 impl<T: Real> Parameter<T> {
-    /// The weight of `layer`, `rows` × `cols`, all zero until an initialisation fills it.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
-    pub fn weight(layer: &str, rows: usize, cols: usize) -> Result<Parameter<T>> {
-        Ok(Parameter { name: format!("{layer}.weight"), role: Role::Weight, value: Block::zeros(rows, cols)? })
+    /// The weight of `layer`, `rows` × `cols`, not allocated yet.
+    pub fn weight(layer: &str, rows: usize, cols: usize) -> Parameter<T> {
+        Parameter { name: format!("{layer}.weight"), role: Role::Weight, shape: (rows, cols), value: Block::default() }
     }
 
-    /// The bias of `layer`, 1 × `cols`, all zero.
+    /// The bias of `layer`, 1 × `cols`, not allocated yet.
+    pub fn bias(layer: &str, cols: usize) -> Parameter<T> {
+        Parameter { name: format!("{layer}.bias"), role: Role::Bias, shape: (1, cols), value: Block::default() }
+    }
+
+    /// Makes room for the value: all zeros.
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub fn bias(layer: &str, cols: usize) -> Result<Parameter<T>> {
-        Ok(Parameter { name: format!("{layer}.bias"), role: Role::Bias, value: Block::zeros(1, cols)? })
+    pub fn allocate(&mut self) -> Result<()> {
+        self.value = Block::zeros(self.shape.0, self.shape.1)?;
+        Ok(())
     }
 
     /// Numbers in it.
-    pub fn len(&self) -> usize {
-        self.value.as_slice().len()
-    }
-
-    /// Whether it holds no number.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub fn count(&self) -> u64 {
+        self.shape.0 as u64 * self.shape.1 as u64
     }
 }

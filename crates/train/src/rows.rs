@@ -10,18 +10,16 @@ use sapwood_sparse::{Block, Real};
 
 /// Rows of a chunk, a multiple of 4 so that dropout's units of four words never cross chunks.
 pub(crate) const CHUNK: usize = 256;
-/// Elements a tile has at most, if its four rows allow.
+/// Elements of a tile, unless four rows have more.
 const TILE: usize = 2048;
 
-/// Some consecutive rows of a block, and room for one random word per element.
+/// Some consecutive rows of a block.
 pub(crate) struct Tile<'a, T> {
-    /// Number of the first element in the block: row · width, a multiple of 4.
+    /// Number of the first element in the block, row · width: a multiple of 4.
     pub(crate) first: usize,
-    /// Elements of a row.
-    pub(crate) width: usize,
     /// The elements.
     pub(crate) values: &'a mut [T],
-    /// At least one word per element, of no particular value.
+    /// Room for one random word per element, if it was asked for.
     pub(crate) words: &'a mut [[u32; 4]],
 }
 
@@ -50,7 +48,7 @@ impl Partials {
     }
 }
 
-/// Calls `f` once for each tile of `block`; `words` says whether it wants random words.
+/// Calls `f` once for each tile of `block`; `words` asks for room for random words.
 pub(crate) fn for_tiles<T: Real>(
     exec: Exec<'_>,
     block: &mut Block<T>,
@@ -59,13 +57,13 @@ pub(crate) fn for_tiles<T: Real>(
 ) -> Result<()> {
     let (n, width) = (block.rows(), block.cols());
     exec.for_chunks_mut(&ChunkPlan::of(n, CHUNK), rows(block.as_mut_slice(), width), |worker, range, values| {
-        let words = worker.arena().take(word_units(words, width, values.len()))?;
-        tiles(range.start * width, width, values, words, &f)
+        let room = worker.arena().take(if words { units(width) } else { 0 })?;
+        each_tile(range.start, width, values, room, &f)
     })?;
     Ok(())
 }
 
-/// As [`for_tiles`]; then `sums` gets the column sums of what `f` left in the block.
+/// As [`for_tiles`]; then `sums` gets the column sums of what `f` left in `block`.
 pub(crate) fn for_tiles_summed<T: Real>(
     exec: Exec<'_>,
     block: &mut Block<T>,
@@ -77,30 +75,208 @@ pub(crate) fn for_tiles_summed<T: Real>(
     let (n, width) = (block.rows(), block.cols());
     let plan = ChunkPlan::of(n, CHUNK);
     let partial = partials.zeroed(plan.chunks(), width);
-    let parts = (rows(block.as_mut_slice(), width), per_chunk(partial));
+    let parts = (rows(block.as_mut_slice(), width), per_chunk(&mut *partial));
     exec.for_chunks_mut(&plan, parts, |worker, range, (values, partial)| {
-        let words = worker.arena().take(word_units(words, width, values.len()))?;
-        tiles(range.start * width, width, values, words, &|tile: &mut Tile<'_, T>| {
+        let room = worker.arena().take(if words { units(width) } else { 0 })?;
+        each_tile(range.start, width, values, room, |tile| {
             f(tile)?;
-            add_rows(&mut partial_of(partial)?.as_mut_slice(), tile.values);
+            partial.iter_mut().for_each(|sums| add_rows(sums, tile.values));
             Ok(())
         })
     })?;
-    finish(partials.chunks.get_mut(..plan.chunks()).unwrap_or_default(), sums);
+    finish(partial, sums);
     Ok(())
 }
 
 /// Column sums of `block` into `sums`, one per column.
-pub(crate) fn column_sums<T: Real>(exec: Exec<'_>, block: &Block<T>, partials: &mut Partials, sums: &mut [T]) -> Result<()> {
-    let width = block.cols();
+pub(crate) fn column_sums<T: Real>(
+    exec: Exec<'_>,
+    block: &Block<T>,
+    partials: &mut Partials,
+    sums: &mut [T],
+) -> Result<()> {
+    let (values, width) = (block.as_slice(), block.cols());
     let plan = ChunkPlan::of(block.rows(), CHUNK);
     let partial = partials.zeroed(plan.chunks(), width);
-    exec.for_chunks_mut(&plan, per_chunk(partial), |_, range, partial| {
-        for sums in partial {
-            add_rows(sums, &block.as_slice()[range.start * width..range.end * width]);
-        }
+    exec.for_chunks_mut(&plan, per_chunk(&mut *partial), |_, range, partial| {
+        partial.iter_mut().for_each(|sums| add_rows(sums, &values[range.start * width..range.end * width]));
         Ok(())
     })?;
     finish(partial, sums);
     Ok(())
+}
+
+/// Adds `row` to every row of `block`.
+pub(crate) fn add_row<T: Real>(exec: Exec<'_>, block: &mut Block<T>, row: &[T]) -> Result<()> {
+    for_tiles(exec, block, false, |tile| {
+        add_to_rows(tile.values, row);
+        Ok(())
+    })
+}
+
+/// block += other, both of one shape.
+pub(crate) fn add<T: Real>(exec: Exec<'_>, block: &mut Block<T>, other: &Block<T>) -> Result<()> {
+    let other = other.as_slice();
+    for_tiles(exec, block, false, |tile| {
+        let (first, end) = (tile.first, tile.first + tile.values.len());
+        zip(tile.values, &other[first..end], |a, &b| *a += b);
+        Ok(())
+    })
+}
+
+/// Copies `from` into `to`, both of one shape.
+pub(crate) fn copy<T: Real>(exec: Exec<'_>, to: &mut Block<T>, from: &Block<T>) -> Result<()> {
+    let from = from.as_slice();
+    for_tiles(exec, to, false, |tile| {
+        tile.values.copy_from_slice(&from[tile.first..tile.first + tile.values.len()]);
+        Ok(())
+    })
+}
+
+/// Calls `f` on each pair of elements, as vector code.
+#[inline(always)]
+pub(crate) fn zip<A, B>(a: &mut [A], b: &[B], f: impl Fn(&mut A, &B)) {
+    isa::vectorized(
+        #[inline(always)]
+        || a.iter_mut().zip(b).for_each(|(x, y)| f(x, y)),
+    );
+}
+
+/// Adds `row` to each row of `values`.
+pub(crate) fn add_to_rows<T: Real>(values: &mut [T], row: &[T]) {
+    isa::vectorized(
+        #[inline(always)]
+        || {
+            for part in values.chunks_exact_mut(row.len().max(1)) {
+                part.iter_mut().zip(row).for_each(|(v, &b)| *v += b);
+            }
+        },
+    );
+}
+
+/// Adds each row of `values` to `sums`.
+fn add_rows<T: Real>(sums: &mut [f64], values: &[T]) {
+    isa::vectorized(
+        #[inline(always)]
+        || {
+            for row in values.chunks_exact(sums.len().max(1)) {
+                sums.iter_mut().zip(row).for_each(|(s, v)| *s += v.to_f64());
+            }
+        },
+    );
+}
+
+/// Rows of a tile of `width` columns, a multiple of 4.
+fn tile_rows(width: usize) -> usize {
+    (TILE / width.max(1) / 4 * 4).clamp(4, CHUNK)
+}
+
+/// Units of four words for the elements of a tile.
+fn units(width: usize) -> usize {
+    tile_rows(width) * width / 4
+}
+
+fn each_tile<T>(
+    first_row: usize,
+    width: usize,
+    values: &mut [T],
+    words: &mut [[u32; 4]],
+    mut f: impl FnMut(&mut Tile<'_, T>) -> sapwood_skeleton::Result<()>,
+) -> sapwood_skeleton::Result<()> {
+    let step = tile_rows(width) * width;
+    let mut first = first_row * width;
+    for values in values.chunks_mut(step.max(1)) {
+        let len = values.len();
+        let words = if words.is_empty() { &mut [] } else { &mut words[..len.div_ceil(4)] };
+        f(&mut Tile { first, values, words })?;
+        first += len;
+    }
+    Ok(())
+}
+
+/// The aligned tree over the chunks' sums, in place; the result, rounded once, into `sums`.
+fn finish<T: Real>(partial: &mut [Vec<f64>], sums: &mut [T]) {
+    let mut step = 1;
+    while step < partial.len() {
+        for pair in partial.chunks_mut(2 * step) {
+            if pair.len() > step {
+                let (left, right) = pair.split_at_mut(step);
+                left[0].iter_mut().zip(&right[0]).for_each(|(a, b)| *a += b);
+            }
+        }
+        step *= 2;
+    }
+    match partial.first() {
+        Some(total) => sums.iter_mut().zip(total).for_each(|(s, &v)| *s = T::from_f64(v)),
+        None => sums.fill(T::ZERO),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_skeleton::Runtime;
+    use sapwood_skeleton::fixed_tree::AlignedTree;
+
+    fn block(rows: usize, cols: usize) -> Block<f32> {
+        Block::from_fn(rows, cols, |i, j| ((i * 31 + j * 17) % 101) as f32 * 0.37 - 15.0).unwrap()
+    }
+
+    #[test]
+    fn column_sums_follow_the_fixed_tree_on_any_number_of_threads() {
+        for (n, width) in [(0, 3), (1, 1), (255, 7), (256, 22), (2708, 5), (1025, 130)] {
+            let x = block(n, width);
+            let want: Vec<f32> = (0..width)
+                .map(|c| {
+                    let mut tree = AlignedTree::new();
+                    for chunk in 0..n.div_ceil(CHUNK) {
+                        let rows = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
+                        tree.push_one(chunk, rows.map(|i| f64::from(x.row(i)[c])).sum::<f64>(), |a, b| a + b);
+                    }
+                    tree.finish(|a, b| a + b).unwrap_or(0.0) as f32
+                })
+                .collect();
+            for threads in [1, 2, 3] {
+                let runtime = Runtime::threads(threads).unwrap();
+                let mut partials = Partials::default();
+                let mut sums = vec![9.0; width];
+                column_sums(runtime.exec(), &x, &mut partials, &mut sums).unwrap();
+                assert_eq!(sums, want, "{n} x {width}, {threads} threads");
+                let mut y = block(n, width);
+                for_tiles_summed(runtime.exec(), &mut y, true, &mut partials, &mut sums, |_| Ok(())).unwrap();
+                assert_eq!(sums, want);
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_cover_each_element_once_with_room_for_its_word() {
+        let runtime = Runtime::threads(2).unwrap();
+        for (n, width) in [(5, 0), (3, 1), (1000, 22), (600, 700), (9, 5000)] {
+            let mut x = Block::<f64>::zeros(n, width).unwrap();
+            for_tiles(runtime.exec(), &mut x, true, |tile| {
+                assert_eq!(tile.first % 4, 0);
+                assert!(tile.words.len() * 4 >= tile.values.len());
+                for (i, v) in tile.values.iter_mut().enumerate() {
+                    *v += (tile.first + i) as f64;
+                }
+                Ok(())
+            })
+            .unwrap();
+            assert!(x.as_slice().iter().enumerate().all(|(i, &v)| v == i as f64));
+        }
+    }
+
+    #[test]
+    fn sums_of_blocks_and_rows() {
+        let runtime = Runtime::sequential().unwrap();
+        let mut x = block(300, 3);
+        add_row(runtime.exec(), &mut x, &[1.0, 2.0, 3.0]).unwrap();
+        let y = block(300, 3);
+        assert_eq!(x.row(299)[1], y.row(299)[1] + 2.0);
+        add(runtime.exec(), &mut x, &y).unwrap();
+        assert_eq!(x.row(7)[2], y.row(7)[2] + 3.0 + y.row(7)[2]);
+        copy(runtime.exec(), &mut x, &y).unwrap();
+        assert_eq!(x.as_slice(), y.as_slice());
+    }
 }

@@ -55,22 +55,23 @@ impl Mask {
     }
 
     /// Words below this are dropped. At a rate of 1 the largest word passes, with the factor 0.
-    pub(crate) fn threshold(&self) -> u32 {
+    fn threshold(&self) -> u32 {
         // A cast saturates.
         (self.rate * 4_294_967_296.0).round() as u32
     }
 
-    /// The words of the elements from `first`, a multiple of 4.
-    pub(crate) fn words(&self, first: usize, out: &mut [[u32; 4]]) -> Result<()> {
-        Ok(self.stream.fill(self.epoch, self.b, (first / 4) as u64, out)?)
+    /// Draws the words of a tile; returns the threshold and the scale that go with them.
+    pub(crate) fn draw<T: Real>(&self, tile: &mut Tile<'_, T>) -> sapwood_skeleton::Result<(u32, T)> {
+        self.stream.fill(self.epoch, self.b, (tile.first / 4) as u64, tile.words)?;
+        Ok((self.threshold(), self.scale()))
     }
 
     /// Multiplies the elements of a tile by their 0 or scale.
-    fn apply<T: Real>(&self, tile: &mut Tile<'_, '_, T>) -> Result<()> {
-        let (first, threshold, scale) = (tile.first_element(), self.threshold(), self.scale::<T>());
-        let words = tile.words()?;
-        self.words(first, words)?;
-        rows::vectorized_zip(tile.values, words.as_flattened(), |v, &word| *v = if word < threshold { T::ZERO } else { *v * scale });
+    pub(crate) fn apply<T: Real>(&self, tile: &mut Tile<'_, T>) -> sapwood_skeleton::Result<()> {
+        let (threshold, scale) = self.draw::<T>(tile)?;
+        rows::zip(tile.values, tile.words.as_flattened(), |v, &word| {
+            *v = if word < threshold { T::ZERO } else { *v * scale }
+        });
         Ok(())
     }
 }
@@ -94,14 +95,14 @@ impl<T: Real> Layer<T> for Dropout {
 
     fn forward(&self, _inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
         match self.mask(cx.mode, cx.key)? {
-            Some(mask) => rows::for_tiles(cx.exec, out, |mut tile| mask.apply(&mut tile)),
+            Some(mask) => rows::for_tiles(cx.exec, out, true, |tile| mask.apply(tile)),
             None => Ok(()),
         }
     }
 
     fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
         match self.mask(cx.mode, cx.key)? {
-            Some(mask) => rows::for_tiles(cx.exec, step.grad, |mut tile| mask.apply(&mut tile)),
+            Some(mask) => rows::for_tiles(cx.exec, step.grad, true, |tile| mask.apply(tile)),
             None => Ok(()),
         }
     }

@@ -2,28 +2,25 @@
 //! dH = GWᵀ.
 
 use super::{Backward, Cx, Layer, Needs, only, only_width, wrong};
+use crate::Result;
 use crate::parameter::Parameter;
 use crate::rows;
-use crate::Result;
 use sapwood_sparse::{Affine, Block, Real, dense};
 
 /// A dense linear layer, with or without a bias.
 #[derive(Debug)]
-pub struct Linear<T> {
+pub struct Linear<T: Real> {
     parameters: Vec<Parameter<T>>,
 }
 
 impl<T: Real> Linear<T> {
-    /// The layer called `name`, from `inputs` to `outputs` columns; all parameters are zero.
-    ///
-    /// # Errors
-    /// When there is no memory for the weight.
-    pub fn new(name: &str, inputs: usize, outputs: usize, bias: bool) -> Result<Linear<T>> {
-        let mut parameters = vec![Parameter::weight(name, inputs, outputs)?];
+    /// The layer called `name`, from `inputs` to `outputs` columns.
+    pub fn new(name: &str, inputs: usize, outputs: usize, bias: bool) -> Linear<T> {
+        let mut parameters = vec![Parameter::weight(name, inputs, outputs)];
         if bias {
-            parameters.push(Parameter::bias(name, outputs)?);
+            parameters.push(Parameter::bias(name, outputs));
         }
-        Ok(Linear { parameters })
+        Linear { parameters }
     }
 
     fn weight(&self) -> &Block<T> {
@@ -38,10 +35,11 @@ impl<T: Real> Layer<T> for Linear<T> {
 
     fn width(&self, inputs: &[usize]) -> Result<usize> {
         let width = only_width("linear", inputs)?;
-        if width != self.weight().rows() {
-            return Err(wrong("linear", format!("has a weight for {} columns, the input has {width}", self.weight().rows())));
+        let (inputs, outputs) = self.parameters[0].shape;
+        if width != inputs {
+            return Err(wrong("linear", format!("has a weight for {inputs} columns, the input has {width}")));
         }
-        Ok(self.weight().cols())
+        Ok(outputs)
     }
 
     fn needs(&self) -> Needs {

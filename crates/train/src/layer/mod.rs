@@ -63,6 +63,9 @@ pub struct Needs {
     pub output: bool,
 }
 
+/// A block for the gradient of an input, and whether it is written or added to.
+pub type Target<T> = (Block<T>, Affine<T>);
+
 /// The operands of one backward pass.
 #[derive(Debug)]
 pub struct Backward<'a, T: Real> {
@@ -74,7 +77,7 @@ pub struct Backward<'a, T: Real> {
     pub grad: &'a mut Block<T>,
     /// Where the gradient of each input goes, and whether it is written or added; `None` where nobody wants it.
     /// Empty for a layer that works in place.
-    pub into: &'a mut [Option<(Block<T>, Affine<T>)>],
+    pub into: &'a mut [Option<Target<T>>],
     /// Where the gradients of the parameters go, in the order of [`Layer::parameters`]; overwritten.
     pub weights: &'a mut [Block<T>],
 }
@@ -87,7 +90,7 @@ pub trait Layer<T: Real>: Send + Sync {
     /// Columns of the output when the inputs have `inputs` columns.
     ///
     /// # Errors
-    /// [`Error::Model`] when the inputs do not fit the layer.
+    /// [`Error::Layer`] when the inputs do not fit the layer.
     fn width(&self, inputs: &[usize]) -> Result<usize>;
 
     /// What backward reads of forward.
@@ -140,5 +143,5 @@ pub(crate) fn only_width(kind: &'static str, inputs: &[usize]) -> Result<usize> 
 
 /// A layer used in a way it cannot be.
 pub(crate) fn wrong(kind: &'static str, what: impl Into<String>) -> Error {
-    Error::Model { model: kind.into(), what: what.into() }
+    Error::Layer { kind, what: what.into() }
 }

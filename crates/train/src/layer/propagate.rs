@@ -2,7 +2,7 @@
 
 use super::{Backward, Cx, Layer, Needs, only, only_width};
 use crate::Result;
-use sapwood_sparse::{Affine, Block, Real};
+use sapwood_sparse::{Block, Real};
 
 /// Multiplication by Â of the pass. It has no parameters and saves nothing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,13 +22,13 @@ impl<T: Real> Layer<T> for Propagate {
     }
 
     fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
-        cx.operator.apply(cx.exec, only("propagate", inputs)?, out, Affine::SET)?;
+        cx.operator.apply(cx.exec, only("propagate", inputs)?, out)?;
         Ok(())
     }
 
     fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
         if let [Some((dx, how))] = step.into {
-            cx.operator.apply_transposed(cx.exec, step.grad, dx, *how)?;
+            cx.operator.apply_transposed_onto(cx.exec, step.grad, dx, *how)?;
         }
         Ok(())
     }

@@ -2,29 +2,26 @@
 //! X itself gets no gradient.
 
 use super::{Backward, Cx, Layer, Needs, wrong};
+use crate::Result;
 use crate::features::SparseFeatures;
 use crate::parameter::Parameter;
 use crate::rows;
-use crate::Result;
 use sapwood_sparse::{Block, Real};
 
 /// A linear layer on sparse features, with or without a bias. Its input is X of the pass.
 #[derive(Debug)]
-pub struct SparseLinear<T> {
+pub struct SparseLinear<T: Real> {
     parameters: Vec<Parameter<T>>,
 }
 
 impl<T: Real> SparseLinear<T> {
-    /// The layer called `name`, from `inputs` features to `outputs` columns; all parameters are zero.
-    ///
-    /// # Errors
-    /// When there is no memory for the weight.
-    pub fn new(name: &str, inputs: usize, outputs: usize, bias: bool) -> Result<SparseLinear<T>> {
-        let mut parameters = vec![Parameter::weight(name, inputs, outputs)?];
+    /// The layer called `name`, from `inputs` features to `outputs` columns.
+    pub fn new(name: &str, inputs: usize, outputs: usize, bias: bool) -> SparseLinear<T> {
+        let mut parameters = vec![Parameter::weight(name, inputs, outputs)];
         if bias {
-            parameters.push(Parameter::bias(name, outputs)?);
+            parameters.push(Parameter::bias(name, outputs));
         }
-        Ok(SparseLinear { parameters })
+        SparseLinear { parameters }
     }
 
     fn features<'a>(cx: &Cx<'a, T>) -> Result<&'a SparseFeatures> {
@@ -38,7 +35,11 @@ impl<T: Real> Layer<T> for SparseLinear<T> {
     }
 
     fn width(&self, inputs: &[usize]) -> Result<usize> {
-        if inputs.is_empty() { Ok(self.parameters[0].value.cols()) } else { Err(wrong("sparse linear", "reads X, no layer")) }
+        if inputs.is_empty() {
+            Ok(self.parameters[0].shape.1)
+        } else {
+            Err(wrong("sparse linear", "reads X, no layer"))
+        }
     }
 
     fn needs(&self) -> Needs {

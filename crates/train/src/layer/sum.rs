@@ -1,8 +1,8 @@
 //! Z = A + B + …: paths that meet, such as a convolution and its self weight. The gradient of each input is G.
 
 use super::{Backward, Cx, Layer, Needs, wrong};
-use crate::rows;
 use crate::Result;
+use crate::rows;
 use sapwood_sparse::{Block, Real};
 
 /// The sum of its inputs, left to right. It works in place and saves nothing.

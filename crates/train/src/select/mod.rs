@@ -34,9 +34,15 @@ pub struct Entry {
 /// Every rule; the first is the default.
 pub static ALL: &[Entry] = &[val_acc::ENTRY, val_loss::ENTRY, last::ENTRY];
 
-/// The rule called `name`.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    ALL.iter().find(|entry| entry.name == name)
+/// The registry line of `name` among `all`.
+///
+/// # Errors
+/// With the valid names and the nearest one.
+pub fn find<'a>(all: &'a [Entry], name: &str) -> crate::Result<&'a Entry> {
+    let known = all.iter().map(|e| e.name);
+    all.iter()
+        .find(|e| e.name == name)
+        .ok_or_else(|| sapwood_graph::Error::unknown("selection rule", name, known).into())
 }
 
 #[cfg(test)]
@@ -44,7 +50,7 @@ mod tests {
     use super::*;
 
     fn best(rule: &str, candidates: &[(f64, f64)]) -> u32 {
-        let rule = find(rule).unwrap();
+        let rule = find(ALL, rule).unwrap();
         let mut chosen: Option<Candidate> = None;
         for (i, &(val_loss, val_acc)) in candidates.iter().enumerate() {
             let new = Candidate { epoch: i as u32 + 1, val_loss, val_acc };

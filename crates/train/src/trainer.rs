@@ -1,0 +1,240 @@
+//! Training one run: draw, forward, loss, backward, step; and evaluation on the whole graph.
+//!
+//! [`Trainer`] owns the memory that runs share; [`Run`] owns the network. Everything random is keyed by the run's seed and
+//! the epoch, counted from 1: initial weights, dropout and the draw are the same for every method with that seed. Â of a
+//! draw is made anew in every epoch and never kept. Evaluation uses the whole graph and no dropout.
+
+use crate::arena::{Arena, Bytes};
+use crate::evaluate::{self, Evaluation, Scratch};
+use crate::layer::loss::softmax_cross_entropy;
+use crate::layer::{Cx, Mode};
+use crate::network::{Network, Pass};
+use crate::number::Number;
+use crate::optimiser::{Optimiser, Step};
+use crate::problem::Problem;
+use crate::rows::Partials;
+use crate::settings::Settings;
+use crate::{Result, init, model};
+use sapwood_files::digest;
+use sapwood_graph::{DrawBuffers, DrawKey, Operator, Prepared, Sampled, SamplerFacts};
+use sapwood_skeleton::Exec;
+use sapwood_sparse::Block;
+use serde::Serialize;
+
+/// A sampler that knows the graph.
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// It.
+    pub prepared: Box<dyn Prepared>,
+}
+
+impl Method {
+    /// What is known of it before the first draw.
+    pub fn facts(&self) -> SamplerFacts {
+        self.prepared.facts()
+    }
+}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Method({})", self.name)
+    }
+}
+
+/// A value that is no number, and who made it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NonFinite {
+    /// Epoch, from 1.
+    pub epoch: u32,
+    /// Name of the layer whose output holds it first, or `loss`.
+    pub layer: String,
+}
+
+/// What one training step did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// Mean loss on the training nodes, dropout on, before the step.
+    pub loss: f64,
+    /// Nodes without an edge in this epoch's draw.
+    pub isolated: u64,
+    /// The loss was no number: nothing was learnt and the run must end.
+    pub broken: Option<NonFinite>,
+}
+
+/// The memory that runs share, and what they run on.
+#[derive(Debug)]
+pub struct Trainer<'p, T: Number> {
+    exec: Exec<'p>,
+    problem: &'p Problem<T>,
+    settings: &'p Settings,
+    arena: Arena<T>,
+    pass: Pass<T>,
+    partials: Partials,
+    losses: Vec<f64>,
+    scratch: Scratch,
+    draws: DrawBuffers,
+    /// Â of the latest draw that dropped something.
+    drawn: Option<Operator<T>>,
+    isolated_in_full: u64,
+}
+
+impl<'p, T: Number> Trainer<'p, T> {
+    /// A trainer without memory yet.
+    pub fn new(exec: Exec<'p>, problem: &'p Problem<T>, settings: &'p Settings) -> Trainer<'p, T> {
+        Trainer {
+            exec,
+            problem,
+            settings,
+            arena: Arena::new(),
+            pass: Pass::default(),
+            partials: Partials::default(),
+            losses: Vec::new(),
+            scratch: Scratch::default(),
+            draws: DrawBuffers::default(),
+            drawn: None,
+            isolated_in_full: problem.full.isolated() as u64,
+        }
+    }
+
+    /// Starts the run of `seed` with `method`.
+    ///
+    /// # Errors
+    /// When there is no memory for the network.
+    pub fn start<'t>(&'t mut self, method: &'t Method, seed: u64) -> Result<Run<'t, 'p, T>> {
+        let settings = self.settings;
+        let shape = settings.shape(self.problem.features.input(), self.problem.classes);
+        let mut network = model::build(&settings.model, &shape)?;
+        init::fill(&mut network, &settings.init, seed)?;
+        let optimiser = T::optimiser(&settings.optimiser)(&network)?;
+        let gradients = network.like_parameters()?;
+        Ok(Run { trainer: self, method, seed, network, optimiser, gradients, epoch: 0 })
+    }
+
+    /// What activations and gradients take.
+    pub fn arena_bytes(&self) -> Bytes {
+        self.arena.bytes()
+    }
+}
+
+/// One run in progress.
+pub struct Run<'t, 'p, T: Number> {
+    trainer: &'t mut Trainer<'p, T>,
+    method: &'t Method,
+    seed: u64,
+    network: Network<T>,
+    optimiser: Box<dyn Optimiser<T>>,
+    gradients: Vec<Block<T>>,
+    epoch: u32,
+}
+
+impl<'t, T: Number> Run<'t, '_, T> {
+    /// Trains one epoch, which is one step on the whole graph.
+    ///
+    /// # Errors
+    /// When the sampler or a layer fails. A loss that is no number is no error: see [`Trained::broken`].
+    pub fn train_epoch(&mut self) -> Result<Trained> {
+        self.epoch += 1;
+        let key = DrawKey::of_epoch(self.seed, self.epoch);
+        let Trainer { exec, problem, settings, arena, pass, partials, losses, draws, drawn, isolated_in_full, .. } =
+            &mut *self.trainer;
+        let exec = *exec;
+        let sampled = self.method.prepared.kept(exec, key, draws)?;
+        let (operator, isolated) = match sampled {
+            Sampled::All => (&problem.full, *isolated_in_full),
+            _ => {
+                let operator = match drawn {
+                    Some(operator) => operator,
+                    None => drawn.insert(Operator::full(exec, &problem.graph, settings.normalise)?),
+                };
+                operator.redraw(exec, &problem.graph, &sampled)?;
+                (&*operator, operator.isolated() as u64)
+            }
+        };
+        let mut cx = Cx { exec, features: &problem.features, operator, mode: Mode::Train, key, partials };
+        let mut grad = self.network.forward(pass, arena, &mut cx, true)?;
+        let loss = softmax_cross_entropy(exec, &mut grad, &problem.judges.train, losses)?;
+        if !loss.is_finite() {
+            arena.give(grad);
+            pass.release(arena);
+            let layer = self.network.first_non_finite(pass, arena, &mut cx)?;
+            let broken = NonFinite { epoch: self.epoch, layer: layer.unwrap_or_else(|| "loss".into()) };
+            return Ok(Trained { loss, isolated, broken: Some(broken) });
+        }
+        self.network.backward(grad, pass, arena, &mut cx, &mut self.gradients)?;
+        let step = Step { number: u64::from(self.epoch), lr: settings.lr, l2: settings.l2 };
+        self.optimiser.step(exec, step, &mut self.network, &self.gradients)?;
+        Ok(Trained { loss, isolated, broken: None })
+    }
+
+    /// Judges the present weights on the whole graph, without dropout.
+    ///
+    /// # Errors
+    /// When a layer fails.
+    pub fn evaluate(&mut self) -> Result<Evaluation> {
+        let key = DrawKey::of_epoch(self.seed, self.epoch);
+        let Trainer { exec, problem, arena, pass, partials, scratch, .. } = &mut *self.trainer;
+        let mut cx = Cx {
+            exec: *exec,
+            features: &problem.features,
+            operator: &problem.full,
+            mode: Mode::Evaluate,
+            key,
+            partials,
+        };
+        let logits = self.network.forward(pass, arena, &mut cx, false)?;
+        let evaluation = evaluate::evaluate(*exec, &logits, &problem.judges, scratch)?;
+        arena.give(logits);
+        Ok(evaluation)
+    }
+
+    /// Which layer's output is not finite when the present weights are evaluated.
+    ///
+    /// # Errors
+    /// When a layer fails.
+    pub fn broken_in_evaluation(&mut self) -> Result<NonFinite> {
+        let key = DrawKey::of_epoch(self.seed, self.epoch);
+        let Trainer { exec, problem, arena, pass, partials, .. } = &mut *self.trainer;
+        let mut cx = Cx {
+            exec: *exec,
+            features: &problem.features,
+            operator: &problem.full,
+            mode: Mode::Evaluate,
+            key,
+            partials,
+        };
+        let layer = self.network.first_non_finite(pass, arena, &mut cx)?;
+        Ok(NonFinite { epoch: self.epoch, layer: layer.unwrap_or_else(|| "loss".into()) })
+    }
+
+    /// Name of the method.
+    pub fn method(&self) -> &'t str {
+        &self.method.name
+    }
+
+    /// Seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Epochs trained.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The network with its present weights.
+    pub fn network(&self) -> &Network<T> {
+        &self.network
+    }
+
+    /// What activations and gradients take.
+    pub fn arena_bytes(&self) -> Bytes {
+        self.trainer.arena.bytes()
+    }
+
+    /// Digest of the present weights: all parameters, in the order of the layers.
+    pub fn fingerprint(&self) -> String {
+        let all: Vec<T> = self.network.parameters().flat_map(|p| p.value.as_slice()).copied().collect();
+        digest::short_of(&all)
+    }
+}
