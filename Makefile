@@ -5,12 +5,10 @@ SHELL := /bin/bash
 
 CARGO ?= cargo
 NEED := .ci/need
-PEERS := bench/peers/requirements.txt
-# Words for `make bench`: TOOLS="sparse train" picks tools, ARGS="--peers none" goes to each of them.
+# For `make bench`: which tools; PEERS, REPS, THREADS are read by bench/run.sh itself.
 TOOLS ?= sparse train
-ARGS ?=
 
-.PHONY: help demo build test test-long bench doc clean-bench
+.PHONY: help demo build test test-long bench doc
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,22 +30,13 @@ test: ## format, lints, all tests, doc tests, documentation without a warning
 
 test-long: ## what is too slow for make test: the ignored tests, and more property cases
 	@$(NEED) cc cargo
-	PROPTEST_CASES=4096 $(CARGO) test --workspace --release --locked -- --include-ignored
+	PROPTEST_CASES=4096 $(CARGO) test --workspace --tests --release --locked -- --include-ignored --skip allocations_of_repeated_work
 
-bench: build .venv/peers.stamp ## our time and the peers' time, side by side (TOOLS="sparse train", ARGS="...")
-	@for tool in $(TOOLS); do PATH="$$PWD/.venv/bin:$$PATH" target/release/sapwood bench $$tool $(ARGS); done
-
-# One virtual environment with one pin per peer; made anew when the pins change.
-.venv/peers.stamp: $(PEERS)
-	@$(NEED) python
-	python3 -m venv --clear .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $(PEERS)
-	@touch $@
+bench: ## our time and the peers' time in one run; writes docs/benchmarks.md (TOOLS="sparse train", PEERS=none, REPS=9)
+	@$(NEED) cc cargo $(if $(filter none,$(PEERS)),,python)
+	bench/run.sh $(TOOLS)
 
 doc: ## the library documentation, in target/doc/sapwood/index.html
 	@$(NEED) cc cargo
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/sapwood/index.html; the pages of the tools are in docs/"
-
-clean-bench: ## remove the virtual environment of the peers
-	rm -rf .venv

@@ -30,15 +30,10 @@ impl Program {
     /// The program at `path`, without arguments and without `SAPWOOD_*` variables.
     pub fn new(path: impl AsRef<OsStr>) -> Program {
         let mut command = Command::new(path);
-        for (name, _) in
-            std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("SAPWOOD_"))
-        {
+        for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("SAPWOOD_")) {
             command.env_remove(name);
         }
-        Program {
-            command,
-            stdin: Vec::new(),
-        }
+        Program { command, stdin: Vec::new() }
     }
 
     /// Adds arguments.
@@ -75,10 +70,7 @@ impl Program {
     /// # Errors
     /// When the program cannot be started or its output cannot be read. A non-zero exit code is no error.
     pub fn run(mut self) -> io::Result<Ran> {
-        self.command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn()?;
         let (pipe, bytes) = (child.stdin.take(), self.stdin);
         let writer = std::thread::spawn(move || pipe.map(|mut p| p.write_all(&bytes)));
@@ -121,28 +113,14 @@ mod tests {
 
     #[test]
     fn keeps_output_code_and_input() {
-        let ran = Program::new("sh")
-            .args(["-c", "cat; echo no >&2; exit 3"])
-            .stdin("yes")
-            .run()
-            .unwrap();
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (Some(3), "yes", "no\n")
-        );
+        let ran = Program::new("sh").args(["-c", "cat; echo no >&2; exit 3"]).stdin("yes").run().unwrap();
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(3), "yes", "no\n"));
     }
 
     #[test]
     fn measured_is_left_out() {
         let text = r#"{"schema":"x/1","a":1,"measured":{"t_s":2}}"#;
-        let ran = Ran {
-            code: Some(0),
-            stdout: text.into(),
-            stderr: String::new(),
-        };
-        assert_eq!(
-            ran.json_unmeasured().unwrap().to_string(),
-            r#"{"schema":"x/1","a":1}"#
-        );
+        let ran = Ran { code: Some(0), stdout: text.into(), stderr: String::new() };
+        assert_eq!(ran.json_unmeasured().unwrap().to_string(), r#"{"schema":"x/1","a":1}"#);
     }
 }

@@ -7,10 +7,7 @@ pub fn blocks(markdown: &str, language: &str) -> Vec<String> {
     let mut lines = markdown.lines();
     while let Some(line) = lines.next() {
         if line.trim_end() == open {
-            let block: Vec<&str> = lines
-                .by_ref()
-                .take_while(|l| l.trim_end() != "```")
-                .collect();
+            let block: Vec<&str> = lines.by_ref().take_while(|l| l.trim_end() != "```").collect();
             blocks.push(block.join("\n"));
         }
     }
@@ -22,10 +19,7 @@ pub fn blocks(markdown: &str, language: &str) -> Vec<String> {
 /// # Errors
 /// When one of them is not JSON.
 pub fn json_blocks(markdown: &str) -> serde_json::Result<Vec<serde_json::Value>> {
-    blocks(markdown, "json")
-        .iter()
-        .map(|b| serde_json::from_str(b))
-        .collect()
+    blocks(markdown, "json").iter().map(|b| serde_json::from_str(b)).collect()
 }
 
 #[cfg(test)]

@@ -32,9 +32,6 @@ mod tests {
     #[test]
     fn files_are_written_below_the_folder() {
         let folder = super::folder_with(&[("a/b.txt", "hello")]).unwrap();
-        assert_eq!(
-            std::fs::read_to_string(folder.path().join("a/b.txt")).unwrap(),
-            "hello"
-        );
+        assert_eq!(std::fs::read_to_string(folder.path().join("a/b.txt")).unwrap(), "hello");
     }
 }

@@ -15,10 +15,7 @@ pub struct Source {
 impl Source {
     /// A file that exists only in a test.
     pub fn new(path: &str, text: &str) -> Source {
-        Source {
-            path: path.into(),
-            text: text.into(),
-        }
+        Source { path: path.into(), text: text.into() }
     }
 
     /// The part of the path after its last `/`.
@@ -28,9 +25,7 @@ impl Source {
 
     /// Whether the path ends in one of these extensions, written without the dot.
     pub fn is(&self, extensions: &[&str]) -> bool {
-        self.name()
-            .rsplit_once('.')
-            .is_some_and(|(_, e)| extensions.contains(&e))
+        self.name().rsplit_once('.').is_some_and(|(_, e)| extensions.contains(&e))
     }
 }
 
@@ -73,18 +68,9 @@ mod tests {
 
     #[test]
     fn walks_below_and_skips_what_is_made() {
-        let files = [
-            ("src/a.rs", "x"),
-            ("target/b.rs", "y"),
-            (".git/c", "z"),
-            (".ci/run", "r"),
-        ];
+        let files = [("src/a.rs", "x"), ("target/b.rs", "y"), (".git/c", "z"), (".ci/run", "r")];
         let folder = crate::scratch::folder_with(&files).unwrap();
-        let paths: Vec<String> = all(folder.path())
-            .unwrap()
-            .into_iter()
-            .map(|s| s.path)
-            .collect();
+        let paths: Vec<String> = all(folder.path()).unwrap().into_iter().map(|s| s.path).collect();
         assert_eq!(paths, [".ci/run", "src/a.rs"]);
     }
 

@@ -1,6 +1,9 @@
 //! Rust text without comments and literals, so that a rule looks at code and not at words about code.
 
-/// `text` with comments and the insides of string and character literals blanked; line breaks stay where they are.
+/// As many blanks as a character has bytes.
+const BLANKS: [&str; 5] = ["", " ", "  ", "   ", "    "];
+
+/// `text` with comments and literals blanked, byte by byte: line breaks and all code stay where they are.
 pub(crate) fn only(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -8,7 +11,7 @@ pub(crate) fn only(text: &str) -> String {
     while at < chars.len() {
         let end = skipped(&chars, at);
         if end > at {
-            out.extend(chars[at..end].iter().map(|&c| if c == '\n' { '\n' } else { ' ' }));
+            out.extend(chars[at..end].iter().map(|&c| if c == '\n' { "\n" } else { BLANKS[c.len_utf8()] }));
             at = end;
         } else {
             out.push(chars[at]);

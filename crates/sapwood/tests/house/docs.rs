@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 const VARIABLES: &str = "docs/environment.md";
+/// Set by a build script for the compiler, never by a user.
+const OF_THE_BUILD: &[&str] = &["SAPWOOD_FEATURES"];
 
 /// Targets of `](...)` in `text` that are paths.
 fn links(text: &str) -> Vec<&str> {
@@ -30,7 +32,10 @@ fn dead_links(files: &[Source]) -> Vec<String> {
     let pages = files.iter().filter(|f| f.is(&["md"]));
     let dead = pages.flat_map(|f| {
         let links = links(&f.text).into_iter();
-        links.filter(|t| !resolve(&f.path, t).is_some_and(|p| exists(&p))).map(|t| format!("{}: dead link {t}", f.path)).collect::<Vec<_>>()
+        links
+            .filter(|t| !resolve(&f.path, t).is_some_and(|p| exists(&p)))
+            .map(|t| format!("{}: dead link {t}", f.path))
+            .collect::<Vec<_>>()
     });
     dead.collect()
 }
@@ -39,7 +44,11 @@ fn dead_links(files: &[Source]) -> Vec<String> {
 fn variables(text: &str) -> BTreeSet<String> {
     let part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let names = text.split("SAPWOOD_").skip(1).map(|rest| rest.chars().take_while(|c| part(*c)).collect::<String>());
-    names.map(|n| n.trim_end_matches('_').to_string()).filter(|n| !n.is_empty()).map(|n| format!("SAPWOOD_{n}")).collect()
+    names
+        .map(|n| n.trim_end_matches('_').to_string())
+        .filter(|n| !n.is_empty())
+        .map(|n| format!("SAPWOOD_{n}"))
+        .collect()
 }
 
 fn is_program(file: &Source) -> bool {
@@ -50,7 +59,8 @@ fn is_program(file: &Source) -> bool {
 /// Variables that a program reads and the table lacks, and the other way round.
 fn wrong_variables(files: &[Source]) -> Vec<String> {
     let table = files.iter().find(|f| f.path == VARIABLES).map(|f| variables(&f.text)).unwrap_or_default();
-    let used: BTreeSet<String> = files.iter().filter(|f| is_program(f)).flat_map(|f| variables(&f.text)).collect();
+    let read = files.iter().filter(|f| is_program(f)).flat_map(|f| variables(&f.text));
+    let used: BTreeSet<String> = read.filter(|v| !OF_THE_BUILD.contains(&v.as_str())).collect();
     let missing = used.difference(&table).map(|v| format!("{VARIABLES}: lacks {v}"));
     let stale = table.difference(&used).map(|v| format!("{VARIABLES}: has {v}, which nothing reads"));
     missing.chain(stale).collect()

@@ -2,6 +2,7 @@
 //!
 //! A rule returns one line per violation, and each is also run on a planted violation: a rule that cannot fail is
 //! none. To add a rule, add a function to the module of its kind and two tests. `CONTRIBUTING.md` has them in words.
+#![cfg(test)]
 
 mod arrows;
 mod code;

@@ -3,6 +3,7 @@
 
 use crate::code;
 use sapwood_testkit::source::Source;
+use std::collections::BTreeSet;
 
 /// A folder whose files are the members of one kind.
 pub(crate) struct Registry {
@@ -21,9 +22,37 @@ const fn registry(folder: &'static str, page: &'static str, shared: &'static [&'
 /// Every registry of the project.
 pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/skeleton/src/monoid", "docs/skeletons.md", &[]),
+    registry("crates/sparse/src/io", "docs/sparse.md", &["bound", "build", "options", "text"]),
+    registry("crates/sparse/src/formats", "docs/sparse.md", &[]),
+    registry("crates/sparse/src/kernels", "docs/sparse.md", &["reference"]),
+    registry("crates/sparse/src/reshape", "docs/sparse.md", &[]),
+    registry("crates/graph/src/dataset", "docs/data.md", &["files", "lines", "place", "split", "write"]),
     registry("crates/graph/src/sampler", "docs/train.md", &["labels"]),
+    registry("crates/graph/src/normalise", "docs/train.md", &[]),
+    registry("crates/train/src/model", "docs/train.md", &[]),
+    registry("crates/train/src/init", "docs/train.md", &[]),
+    registry("crates/train/src/optimiser", "docs/train.md", &[]),
     registry("crates/train/src/select", "docs/train.md", &[]),
 ];
+
+/// The machines that ship: files of data, one line in `ALL` and one name in the page each.
+const PRESETS: (&str, &str, &str) = ("crates/machine/presets/", "crates/machine/src/presets/mod.rs", "docs/machine.md");
+
+/// Presets that the registry or the page does not name.
+fn unlisted_presets(files: &[Source]) -> Vec<String> {
+    let (folder, root, page) = PRESETS;
+    let text = |path: &str| files.iter().find(|f| f.path == path).map_or("", |f| f.text.as_str());
+    let all = all_of(text(root)).unwrap_or_default();
+    let names = files.iter().filter_map(|f| f.path.strip_prefix(folder)?.strip_suffix(".toml"));
+    let missing = names.filter_map(|name| match (all.contains(&format!("\"{name}\"")), text(page)) {
+        (false, _) => Some(format!("{folder}{name}.toml: not in ALL of {root}")),
+        (true, page_text) if !page_text.contains(&format!("`{name}`")) => {
+            Some(format!("{page}: does not name `{name}`"))
+        }
+        _ => None,
+    });
+    missing.collect()
+}
 
 /// The file that declares the modules of `folder`.
 fn root_of<'a>(files: &'a [Source], folder: &str) -> Option<&'a Source> {
@@ -31,13 +60,18 @@ fn root_of<'a>(files: &'a [Source], folder: &str) -> Option<&'a Source> {
     files.iter().find(|f| names.contains(&f.path))
 }
 
-/// What stands between the brackets of `pub static ALL: ... = &[ ... ];`.
+/// What stands between the brackets of `pub static ALL: ... = &[ ... ];`, without comments.
 fn all_of(text: &str) -> Option<String> {
     let code = code::without_unit_tests(text);
     let from = code.find("pub static ALL")?;
     let list = from + code[from..].find("= &[")? + 4;
-    let end = list + code[list..].find(']')?;
-    Some(code[list..end].to_string())
+    let mut depth = 1;
+    let end = code[list..].find(|c| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        depth == 0
+    })?;
+    let lines = text[list..list + end].lines().map(|l| l.split("//").next().unwrap_or(l));
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Modules that lie in `folder`: files, and folders with a `mod.rs`.
@@ -75,10 +109,12 @@ fn unlisted(files: &[Source], registries: &[Registry]) -> Vec<String> {
 }
 
 /// Names that members give themselves: the `name: "..."` of every file of the folder.
-fn names(files: &[Source], folder: &str) -> Vec<String> {
+fn names(files: &[Source], folder: &str) -> BTreeSet<String> {
     let prefix = format!("{folder}/");
     let members = files.iter().filter(|f| f.path.starts_with(&prefix));
-    members.flat_map(|f| f.text.split("name: \"").skip(1)).filter_map(|r| Some(r.split_once('"')?.0.to_string())).collect()
+    let code = members.map(|f| f.text.split("#[cfg(test)]").next().unwrap_or(&f.text));
+    let named = code.flat_map(|text| text.split("name: \"").skip(1));
+    named.filter_map(|rest| Some(rest.split_once('"')?.0.to_string())).collect()
 }
 
 fn undocumented(files: &[Source], registries: &[Registry]) -> Vec<String> {
@@ -103,8 +139,15 @@ fn every_registry_is_known_here() {
 #[test]
 fn every_registered_name_is_documented() {
     let files = crate::project();
-    assert!(names(&files, "crates/graph/src/sampler").contains(&"dropedge".to_string()));
+    assert!(names(&files, "crates/graph/src/sampler").contains("dropedge"));
     crate::holds(undocumented(&files, REGISTRIES));
+}
+
+#[test]
+fn every_preset_is_registered_and_documented() {
+    let files = crate::project();
+    assert!(files.iter().any(|f| f.path == "crates/machine/presets/laptop-8.toml"));
+    crate::holds(unlisted_presets(&files));
 }
 
 #[cfg(test)]
@@ -112,7 +155,7 @@ mod planted {
     use super::*;
 
     const SHAPES: &[Registry] = &[registry("crates/a/src/shape", "docs/a.md", &["point"])];
-    const MOD: &str = "mod cube;\npub static ALL: &[Entry] = &[\n    ball::ENTRY, // not cube\n];\n";
+    const MOD: &str = "mod cube;\npub static ALL: &[Entry] = &[\n    ball::ENTRY, // not cube\n    Fact { name: \"ball\", can: &[\"roll]\", \"−\"] },\n    egg::ENTRY,\n];\n";
 
     fn shapes() -> Vec<Source> {
         vec![
@@ -131,6 +174,8 @@ mod planted {
         crate::catches(unregistered(&files, SHAPES), &["shape/cube", "not in ALL"]);
         files[4] = Source::new("crates/a/src/shape/torus/mod.rs", "//!");
         crate::catches(unregistered(&files, SHAPES), &["shape/torus"]);
+        files[4] = Source::new("crates/a/src/shape/egg.rs", "//! behind a list in brackets");
+        assert!(unregistered(&files, SHAPES).is_empty());
         files[4] = Source::new("crates/a/src/shape/ball/inner.rs", "//!");
         assert!(unregistered(&files, SHAPES).is_empty());
     }
@@ -146,6 +191,17 @@ mod planted {
     fn an_unknown_registry_is_caught() {
         crate::catches(unlisted(&shapes(), &[]), &["crates/a/src/shape"]);
         assert!(unlisted(&shapes(), SHAPES).is_empty());
+    }
+
+    #[test]
+    fn a_forgotten_preset_is_caught() {
+        let (folder, root, page) = PRESETS;
+        let at = |name: &str| Source::new(&format!("{folder}{name}.toml"), "");
+        let list = Source::new(root, "pub static ALL: &[Preset] = &[preset!(\"a\", []), preset!(\"b\", [])];");
+        let files = [at("a"), list, Source::new(page, "`a`")];
+        assert!(unlisted_presets(&files).is_empty());
+        crate::catches(unlisted_presets(&[&files[..], &[at("b")]].concat()), &["docs/machine.md", "`b`"]);
+        crate::catches(unlisted_presets(&[&files[..], &[at("c")]].concat()), &["c.toml", "not in ALL"]);
     }
 
     #[test]

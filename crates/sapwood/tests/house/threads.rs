@@ -19,7 +19,8 @@ fn violations(files: &[Source]) -> Vec<String> {
     let lines = judged.flat_map(|f| {
         let code = code::without_unit_tests(&f.text).replace(QUESTION, "");
         let hits = code.lines().enumerate().filter(|(_, l)| REACHES.iter().any(|r| l.contains(r)));
-        hits.map(|(i, l)| format!("{}:{}: {}: threads only through skeleton", f.path, i + 1, l.trim())).collect::<Vec<_>>()
+        hits.map(|(i, l)| format!("{}:{}: {}: threads only through skeleton", f.path, i + 1, l.trim()))
+            .collect::<Vec<_>>()
     });
     lines.collect()
 }

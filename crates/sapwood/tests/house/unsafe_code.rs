@@ -38,13 +38,15 @@ fn of_file(file: &Source) -> Vec<String> {
     judged.collect()
 }
 
-/// A `SAFETY:` comment (or a `# Safety` section of a function) on the line, or in the comments, attributes and the
-/// beginning of the same statement right above it.
+/// Whether a `SAFETY:` comment stands on the line, or in the comments, attributes and the beginning of the same
+/// statement right above it. An `unsafe fn` only declares what its callers owe: the blocks inside it and around its calls
+/// are judged.
 fn is_explained(lines: &[&str], at: usize) -> bool {
-    let says = |l: &str| l.contains("SAFETY:") || l.contains("# Safety");
+    let says = |l: &str| l.contains("SAFETY:");
     let ends_a_statement = |l: &str| l.is_empty() || l.ends_with(';') || l.ends_with('}') || l.ends_with('{');
     let above = lines[..at].iter().rev().map(|l| l.trim());
-    says(lines[at]) || above.take_while(|l| l.starts_with("//") || !ends_a_statement(l)).any(says)
+    let declares = lines[at].contains("unsafe fn") && !lines[at].contains("unsafe {");
+    declares || says(lines[at]) || above.take_while(|l| l.starts_with("//") || !ends_a_statement(l)).any(says)
 }
 
 #[test]
@@ -62,5 +64,8 @@ fn stray_and_unexplained_unsafe_is_caught() {
     crate::catches(at("crates/sparse/src/dense/a.rs", &far), &["a.rs:3", "SAFETY"]);
     let fine = format!("// SAFETY: the slice is long enough\nlet y =\n    {word} {{ f() }};\n#![allow({word}_code)]");
     assert!(at("crates/skeleton/src/pool/a.rs", &fine).is_empty());
+    assert!(at("crates/skeleton/src/pool/a.rs", &format!("{word} fn f() {{}}")).is_empty());
+    crate::catches(at("crates/skeleton/src/pool/a.rs", &format!("{word} fn f() {{ {word} {{ g() }} }}")), &["a.rs:1"]);
+    crate::catches(at("crates/skeleton/src/pool/a.rs", &format!("{word} impl Send for A {{}}")), &["a.rs:1", "SAFETY"]);
     assert!(at("crates/graph/src/a.rs", &format!("// {word} here\nlet s = \"{word}\";")).is_empty());
 }

@@ -1,0 +1,311 @@
+//! Takes turns: one repetition of every contender, round after round, so that all meet the same load of the machine.
+//!
+//! Ratios are taken within a round and their median is reported, since neighbours in time compare best.
+//! Must never let one contender run alone for long. Start reading at [`contest`].
+
+use serde::Serialize;
+
+use super::peer::{Peer, Times};
+
+/// Any failure of a contender.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// One repetition is as many iterations as take this long, at least one.
+const REPETITION_S: f64 = 0.02;
+/// At most so many iterations in a repetition.
+const MOST_ITERATIONS: f64 = 2000.0;
+/// Two results agree when no number differs by more than this times the largest one.
+const TOLERANCE: f64 = 1e-4;
+
+/// A system that can be timed on the cases of one benchmark.
+pub(crate) trait Contender {
+    /// Name in tables; the first contender of a contest is the one all are compared with.
+    fn name(&self) -> &str;
+    /// Threads it uses.
+    fn threads(&self) -> usize;
+    /// Time of one of `iterations` iterations of `case`.
+    ///
+    /// # Errors
+    /// Whatever stops the system.
+    fn run(&mut self, case: &str, iterations: usize) -> Result<Times, BoxError>;
+    /// Numbers by which results are compared.
+    ///
+    /// # Errors
+    /// As [`Contender::run`].
+    fn check(&mut self, case: &str) -> Result<Vec<f64>, BoxError>;
+}
+
+impl Contender for Peer {
+    fn name(&self) -> &str {
+        &self.hello.system
+    }
+    fn threads(&self) -> usize {
+        self.hello.threads
+    }
+    fn run(&mut self, case: &str, iterations: usize) -> Result<Times, BoxError> {
+        Ok(Peer::run(self, case, iterations)?)
+    }
+    fn check(&mut self, case: &str) -> Result<Vec<f64>, BoxError> {
+        Ok(Peer::check(self, case)?)
+    }
+}
+
+/// Work of ours that can be timed.
+pub(crate) trait Job {
+    /// One iteration of a case.
+    ///
+    /// # Errors
+    /// Whatever stops it.
+    fn iterate(&mut self, case: &str) -> Result<(), BoxError>;
+    /// Numbers by which results are compared.
+    ///
+    /// # Errors
+    /// As [`Job::iterate`].
+    fn check(&mut self, case: &str) -> Result<Vec<f64>, BoxError>;
+}
+
+/// Ours: a job in this process.
+pub(crate) struct Ours<J> {
+    /// Name in tables.
+    pub(crate) name: &'static str,
+    /// Threads of the executor.
+    pub(crate) threads: usize,
+    /// The work.
+    pub(crate) job: J,
+}
+
+impl<J: Job> Contender for Ours<J> {
+    fn name(&self) -> &str {
+        self.name
+    }
+    fn threads(&self) -> usize {
+        self.threads
+    }
+    fn run(&mut self, case: &str, iterations: usize) -> Result<Times, BoxError> {
+        let (wall, cpu) = (std::time::Instant::now(), process_cpu_s());
+        for _ in 0..iterations {
+            self.job.iterate(case)?;
+        }
+        let per = |seconds: f64| seconds / iterations as f64;
+        Ok(Times { wall_s: per(wall.elapsed().as_secs_f64()), cpu_s: per(process_cpu_s() - cpu) })
+    }
+    fn check(&mut self, case: &str) -> Result<Vec<f64>, BoxError> {
+        self.job.check(case)
+    }
+}
+
+/// CPU time of all threads of this process, in seconds.
+fn process_cpu_s() -> f64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+/// What one system did in one case (`rows` of `sapwood.bench/1`).
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Row {
+    /// What was done.
+    pub(crate) case: String,
+    /// Size: nodes of the graph.
+    pub(crate) n: u64,
+    /// Who did it.
+    pub(crate) system: String,
+    /// On how many threads.
+    pub(crate) threads: usize,
+    /// Repetitions.
+    pub(crate) reps: usize,
+    /// Fastest iteration, wall time in seconds (each repetition counts with its mean).
+    pub(crate) min_wall_s: f64,
+    /// Median over the repetitions.
+    pub(crate) median_wall_s: f64,
+    /// Least CPU time of the process.
+    pub(crate) min_cpu_s: f64,
+    /// Distinct results of the same case, before and after the repetitions.
+    pub(crate) distinct_results: usize,
+    /// Median over the rounds of this system's wall time by ours in the same round; above 1: ours is faster.
+    pub(crate) ratio_to_sapwood: f64,
+    /// The result agrees with ours.
+    pub(crate) ok: bool,
+}
+
+/// Times all contenders on one case in `reps` rounds. A contender that fails is left out and named in the second part.
+pub(crate) fn contest(
+    case: &str,
+    label: &str,
+    n: u64,
+    field: &mut [&mut dyn Contender],
+    reps: usize,
+) -> (Vec<Row>, Vec<String>) {
+    let mut lost = Vec::new();
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for contender in field.iter_mut() {
+        let name = contender.name().to_owned();
+        match Entry::warm(&mut **contender, case) {
+            Ok(entry) => entries.push(entry),
+            Err(error) => lost.push(format!("{label}: {name}: {error}")),
+        }
+    }
+    for round in 0..reps {
+        for turn in 0..entries.len() {
+            let at = (round + turn) % entries.len();
+            entries[at].repeat(case);
+        }
+    }
+    let mut rows = Vec::new();
+    let reference: Option<(Vec<Times>, Vec<f64>)> = entries.first().map(|e| (e.times.clone(), e.first.clone()));
+    for entry in entries {
+        let name = entry.contender.name().to_owned();
+        match entry.row(case, label, n, reference.as_ref()) {
+            Ok(row) => rows.push(row),
+            Err(error) => lost.push(format!("{label}: {name}: {error}")),
+        }
+    }
+    (rows, lost)
+}
+
+/// A contender in the middle of a contest.
+struct Entry<'a> {
+    contender: &'a mut dyn Contender,
+    iterations: usize,
+    first: Vec<f64>,
+    times: Vec<Times>,
+    failed: Option<BoxError>,
+}
+
+impl<'a> Entry<'a> {
+    /// Checks once, warms up and finds out how many iterations make a repetition.
+    fn warm(contender: &'a mut dyn Contender, case: &str) -> Result<Entry<'a>, BoxError> {
+        let first = contender.check(case)?;
+        contender.run(case, 1)?;
+        let once = contender.run(case, 1)?.wall_s;
+        let iterations = (REPETITION_S / once.max(1e-9)).clamp(1.0, MOST_ITERATIONS) as usize;
+        Ok(Entry { contender, iterations, first, times: Vec::new(), failed: None })
+    }
+
+    fn repeat(&mut self, case: &str) {
+        if self.failed.is_none() {
+            match self.contender.run(case, self.iterations) {
+                Ok(times) => self.times.push(times),
+                Err(error) => self.failed = Some(error),
+            }
+        }
+    }
+
+    fn row(self, case: &str, label: &str, n: u64, reference: Option<&(Vec<Times>, Vec<f64>)>) -> Result<Row, BoxError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let last = self.contender.check(case)?;
+        let wall: Vec<f64> = self.times.iter().map(|t| t.wall_s).collect();
+        let (ours, ours_values) = reference.ok_or("nothing to compare with")?;
+        let ratios = wall.iter().zip(ours).map(|(peer, ours)| peer / ours.wall_s).collect();
+        Ok(Row {
+            case: label.to_owned(),
+            n,
+            system: self.contender.name().to_owned(),
+            threads: self.contender.threads(),
+            reps: wall.len(),
+            min_wall_s: wall.iter().copied().fold(f64::INFINITY, f64::min),
+            median_wall_s: median(wall),
+            min_cpu_s: self.times.iter().map(|t| t.cpu_s).fold(f64::INFINITY, f64::min),
+            distinct_results: 1 + usize::from(last != self.first),
+            ratio_to_sapwood: median(ratios),
+            ok: agree(&self.first, ours_values),
+        })
+    }
+}
+
+/// Median; the mean of the two middle values when the count is even, NaN of nothing.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    match n {
+        0 => f64::NAN,
+        _ if n % 2 == 1 => values[n / 2],
+        _ => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+/// Same length, all finite, and no difference above [`TOLERANCE`] of the largest magnitude.
+fn agree(a: &[f64], b: &[f64]) -> bool {
+    let scale = a.iter().chain(b).fold(0.0_f64, |m, v| m.max(v.abs()));
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A clock that always shows the same time per iteration.
+    struct Fake {
+        name: &'static str,
+        wall_s: f64,
+        values: Vec<f64>,
+        turns: Vec<usize>,
+        fails_at: Option<usize>,
+    }
+
+    impl Fake {
+        fn new(name: &'static str, wall_s: f64, values: &[f64]) -> Fake {
+            Fake { name, wall_s, values: values.to_vec(), turns: Vec::new(), fails_at: None }
+        }
+    }
+
+    impl Contender for Fake {
+        fn name(&self) -> &str {
+            self.name
+        }
+        fn threads(&self) -> usize {
+            1
+        }
+        fn run(&mut self, _: &str, iterations: usize) -> Result<Times, BoxError> {
+            self.turns.push(iterations);
+            if self.fails_at == Some(self.turns.len()) {
+                return Err("out of breath".into());
+            }
+            Ok(Times { wall_s: self.wall_s, cpu_s: self.wall_s / 2.0 })
+        }
+        fn check(&mut self, _: &str) -> Result<Vec<f64>, BoxError> {
+            Ok(self.values.clone())
+        }
+    }
+
+    #[test]
+    fn ratios_are_peer_by_ours_and_agreement_is_relative() {
+        let mut ours = Fake::new("sapwood", 0.004, &[1000.0, -2.0]);
+        let mut same = Fake::new("same", 0.010, &[1000.09, -2.0]);
+        let mut wrong = Fake::new("wrong", 0.002, &[1000.2, -2.0]);
+        let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut same, &mut wrong], 4);
+        assert!(lost.is_empty());
+        let ratio: Vec<f64> = rows.iter().map(|r| r.ratio_to_sapwood).collect();
+        assert_eq!(ratio, [1.0, 2.5, 0.5]);
+        assert_eq!(rows.iter().map(|r| r.ok).collect::<Vec<_>>(), [true, true, false]);
+        assert_eq!((rows[1].n, rows[1].reps, rows[1].min_cpu_s), (7, 4, 0.005));
+        // two warm-ups of one iteration, then repetitions of 20 ms
+        assert_eq!(ours.turns, [1, 1, 5, 5, 5, 5]);
+        assert_eq!(same.turns, [1, 1, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_failing_peer_is_named_and_the_others_go_on() {
+        let mut ours = Fake::new("sapwood", 0.1, &[1.0]);
+        let mut late = Fake { fails_at: Some(4), ..Fake::new("late", 0.1, &[1.0]) };
+        let mut early = Fake { fails_at: Some(1), ..Fake::new("early", 0.1, &[1.0]) };
+        let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut late, &mut early], 3);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(lost, ["a case: early: out of breath", "a case: late: out of breath"]);
+    }
+
+    #[test]
+    fn median_of_even_odd_and_none() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(Vec::new()).is_nan());
+    }
+
+    #[test]
+    fn results_with_nan_or_other_length_do_not_agree() {
+        assert!(!agree(&[f64::NAN], &[1.0]));
+        assert!(!agree(&[1.0], &[1.0, 2.0]));
+        assert!(agree(&[], &[]));
+    }
+}

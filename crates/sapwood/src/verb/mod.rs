@@ -1,0 +1,48 @@
+//! The verbs, one file each: parse, call the library, print. To add one: a file, a module line, a variant.
+
+mod bench;
+mod data;
+mod doctor;
+mod machine;
+mod shell;
+mod sparse;
+mod train;
+
+use crate::cli::{Context, Exit, Failure, Run};
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Train a graph network, compare samplers by paired seeds, print an honest table
+    Train(Box<train::Train>),
+    /// List, show and convert data sets
+    Data(data::Data),
+    /// Look at sparse matrices and multiply them
+    Sparse(sparse::Sparse),
+    /// Measure a tool beside its peers, in turns, in one run
+    Bench(bench::Bench),
+    /// List, show, discover and check machines
+    Machine(machine::Machine),
+    /// Say what this machine and this build offer, with one hint for each thing that is missing
+    Doctor(doctor::Doctor),
+    /// Print shell completions
+    Completions(shell::Completions),
+    /// Write the man pages
+    Man(shell::Man),
+}
+
+impl Run for Verb {
+    fn run(self, cx: &Context) -> Result<Exit, Failure> {
+        match self {
+            Verb::Train(verb) => verb.run(cx),
+            Verb::Data(verb) => verb.run(cx),
+            Verb::Sparse(verb) => verb.run(cx),
+            Verb::Bench(verb) => verb.run(cx),
+            Verb::Machine(verb) => verb.run(cx),
+            Verb::Doctor(verb) => verb.run(cx),
+            Verb::Completions(verb) => verb.run(cx),
+            Verb::Man(verb) => verb.run(cx),
+        }
+    }
+}

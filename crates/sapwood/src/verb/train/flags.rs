@@ -1,0 +1,176 @@
+//! The flags of `sapwood train` that exist, and the request they make.
+
+use super::later::Later;
+use crate::cli::Failure;
+use clap::Args;
+use sapwood_graph::dataset::Weights;
+use sapwood_graph::{LoadOptions, normalise, sampler};
+use sapwood_train::{Request, init, model, optimiser, select};
+use std::path::PathBuf;
+
+/// Train a graph network with several samplers and seeds, and compare them in pairs.
+///
+/// Run s of every sampler has seed + s, so that its split, initial weights and dropout are the same for all; the table
+/// says what the differences allow one to say. p is always the share that is dropped.
+#[derive(Debug, Args)]
+pub(crate) struct Train {
+    /// `debian`, a folder, a file, or a name below $SAPWOOD_DATA or ./data
+    #[arg(default_value = "debian")]
+    pub(super) data: String,
+    #[command(flatten)]
+    network: Network,
+    #[command(flatten)]
+    sampling: Sampling,
+    #[command(flatten)]
+    runs: Runs,
+    /// Write one line per run and epoch
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(super) log: Option<PathBuf>,
+    /// Say what would run and how much memory it takes, and stop
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) later: Later,
+}
+
+/// The network and how it learns.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
+struct Network {
+    #[arg(long, value_name = "NAME", help = choice("Model", names(model::ALL, |e| e.name), "gcn"))]
+    model: Option<String>,
+    /// Layers, the output layer included [default: 4; debian: 2]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    layers: Option<usize>,
+    /// Columns of a hidden layer [default: 128; debian: 64]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    hidden: Option<usize>,
+    /// Give each convolution a second weight for the node itself
+    #[arg(long)]
+    with_self: bool,
+    /// Dropout after each hidden layer [default: 0.5]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    dropout: Option<f64>,
+    #[arg(long, value_name = "NAME", help = choice("Initial weights", names(init::ALL, |e| e.name), "glorot"))]
+    init: Option<String>,
+    /// Epochs of each run [default: 400; debian: 120]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    epochs: Option<u32>,
+    #[arg(long, value_name = "NAME", help = choice("Optimiser", names(optimiser::ALL, |e| e.name), "adam"))]
+    optimiser: Option<String>,
+    /// Learning rate [default: 0.01]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    lr: Option<f64>,
+    /// L2 penalty of the weights [default: 5e-4; debian: 5e-5]
+    #[arg(long, value_name = "PENALTY", allow_negative_numbers = true)]
+    l2: Option<f64>,
+    /// Number type: f32 or f64 [default: f32]
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<String>,
+}
+
+/// The graph as the network sees it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Graph and sampler")]
+struct Sampling {
+    /// tfidf, rows, raw, onehot or random:D [default: tfidf, or what the data set has]
+    #[arg(long, value_name = "KIND")]
+    features: Option<String>,
+    #[arg(long, value_name = "NAME", help = choice("Operator", names(normalise::ALL, |e| e.name), "aug"))]
+    normalise: Option<String>,
+    /// What A + I does to a self-loop: remaining or add [default: remaining]
+    #[arg(long, value_name = "RULE")]
+    self_loops: Option<String>,
+    /// Keep the direction of the arcs (reads arcs.tsv where there is one)
+    #[arg(long)]
+    directed: bool,
+    /// Ignore edge weights
+    #[arg(long)]
+    unweighted: bool,
+    #[arg(long, value_name = "NAME", help = choice("The sampler that is looked at", names(sampler::ALL, |e| e.name), "dropedge"))]
+    sampler: Option<String>,
+    /// Share of the pairs (with --directed: arcs) that the sampler drops in each epoch [default: 0.3]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    p: Option<String>,
+}
+
+/// Which runs there are and how they are judged.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Runs")]
+struct Runs {
+    /// Samplers to compare with, separated by commas [default: none,dropedge; with --sampler none: nothing]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1)]
+    against: Option<Vec<String>>,
+    /// Runs of each sampler [default: 6]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seeds: Option<u32>,
+    #[arg(long, value_name = "RULE", help = choice("Which epoch is reported", names(select::ALL, |e| e.name), "val-acc"))]
+    select: Option<String>,
+    /// Epochs from one evaluation to the next [default: 1; debian: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    eval_every: Option<u32>,
+    /// Split: public, or a name that the data set has [default: the data set's own]
+    #[arg(long, value_name = "NAME")]
+    split: Option<String>,
+}
+
+impl Train {
+    /// What the flags ask for.
+    pub(super) fn request(&self, seed: u64) -> Result<Request, Failure> {
+        let Train { network, sampling, runs, .. } = self;
+        Ok(Request {
+            model: network.model.clone(),
+            layers: network.layers,
+            hidden: network.hidden,
+            epochs: network.epochs,
+            lr: network.lr,
+            l2: network.l2,
+            dropout: network.dropout,
+            optimiser: network.optimiser.clone(),
+            init: network.init.clone(),
+            with_self: network.with_self,
+            features: sampling.features.clone(),
+            normalise: sampling.normalise.clone(),
+            self_loops: sampling.self_loops.clone(),
+            sampler: sampling.sampler.clone(),
+            p: sampling.p.as_deref().map(drop_rate).transpose()?,
+            against: runs.against.as_ref().map(|list| list.iter().filter(|name| !name.is_empty()).cloned().collect()),
+            seeds: runs.seeds,
+            seed,
+            select: runs.select.clone(),
+            eval_every: runs.eval_every,
+            split: runs.split.clone(),
+            dtype: network.dtype.clone(),
+        })
+    }
+
+    /// How the data set is read.
+    pub(super) fn load_options(&self) -> LoadOptions {
+        let weights = if self.sampling.unweighted { Weights::Ignored } else { Weights::Stored };
+        LoadOptions { directed: self.sampling.directed, weights }
+    }
+}
+
+/// The names of a registry, so that `--help` knows what was added to it.
+fn names<E>(registry: &[E], name: impl Fn(&E) -> &'static str) -> String {
+    registry.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The help of a flag that takes one of several names.
+fn choice(what: &str, names: String, default: &str) -> String {
+    format!("{what}: {names} [default: {default}]")
+}
+
+/// One rate for all epochs and layers.
+fn drop_rate(text: &str) -> Result<f64, Failure> {
+    match text.parse() {
+        Ok(p) => Ok(p),
+        Err(_) if text == "auto" => Err(Failure::usage("--p auto: not built yet").hint("give a number from 0 to 1")),
+        Err(_) if text.contains(',') => {
+            Err(Failure::usage(format!("--p {text}: rates by layer are not built yet"))
+                .hint("give one number from 0 to 1"))
+        }
+        Err(_) => Err(Failure::usage(format!("--p {text}: not a number"))
+            .hint("p is the share of the pairs that is dropped, from 0 to 1")),
+    }
+}

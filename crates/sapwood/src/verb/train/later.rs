@@ -1,0 +1,115 @@
+//! Flags of later steps: each is known by name and refused, so that nobody believes it had an effect.
+
+use crate::cli::Failure;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+/// Long flags of later steps, and what serves meanwhile.
+const LATER: &[(&str, &str)] = &[
+    ("norm-layer", "networks have no norm layers yet"),
+    ("score", SAMPLERS),
+    ("beta", SAMPLERS),
+    ("direction", SAMPLERS),
+    ("gamma", SAMPLERS),
+    ("delta", SAMPLERS),
+    ("draw", "draws are systematic, with exactly round(p * pairs) pairs dropped"),
+    ("stratify", "draws use the order `none`"),
+    ("per", "there is one draw per epoch"),
+    ("after", "an operator is always normalised by the degrees that survive"),
+    ("min-degree", SAMPLERS),
+    ("keep-forest", SAMPLERS),
+    ("always-keep", SAMPLERS),
+    ("p-schedule", "--p P drops the same share in every epoch"),
+    ("q-min", SAMPLERS),
+    ("q-max", SAMPLERS),
+    ("curve", SAMPLERS),
+    ("prob", SAMPLERS),
+    ("faithful", SAMPLERS),
+    ("multi", "parallel edges are merged"),
+    ("jk", "use --model gcn or mlp"),
+    ("aggregator", "use --model gcn or mlp"),
+    ("prop-steps", "use --model gcn or mlp"),
+    ("teleport", "use --model gcn or mlp"),
+    ("lambda", "use --model gcn or mlp"),
+    ("momentum", "use --optimiser adam"),
+    ("nesterov", "use --optimiser adam"),
+    ("clip", "gradients are not clipped"),
+    ("lr-schedule", "--lr is constant"),
+    ("l2-on", "L2 covers weights, not biases"),
+    ("seeds-in-parallel", "seeds run one after the other, each on all threads"),
+    ("sweep", "call train once for each value"),
+    ("patience", "a run trains all --epochs; --select chooses among them"),
+    ("batch", "training is full-batch"),
+    ("batch-size", "training is full-batch"),
+    ("micro-draws", "there is one draw per step"),
+    ("stages", "the whole network runs as one stage"),
+    ("plan", "the whole network runs as one stage"),
+    ("recompute", "activations are kept; --dry-run says how much memory that takes"),
+    ("preset", "give the settings as flags"),
+    ("out", "results go to stdout, with --json as one object; --log FILE.jsonl keeps every epoch"),
+    ("checkpoint-every", "runs are not saved yet; --log FILE.jsonl keeps every epoch"),
+    ("resume", "runs are not saved yet"),
+    ("from", "runs are not saved yet"),
+    ("save-predictions", "predictions are not saved yet"),
+];
+const SAMPLERS: &str = "see --sampler in --help for what is built";
+
+/// Whichever of the flags of later steps was given first in the table, and the other way to say p.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Later {
+    given: Option<(&'static str, &'static str)>,
+    keep: Option<String>,
+}
+
+impl Later {
+    /// Fails if one was given.
+    pub(crate) fn refuse(&self) -> Result<(), Failure> {
+        if let Some(keep) = &self.keep {
+            let hint = match keep.parse::<f64>() {
+                Ok(keep) if (0.0..=1.0).contains(&keep) => format!("p = 1 - keep: write --p {}", rounded(1.0 - keep)),
+                _ => "p = 1 - keep: write --p with the share that is dropped".to_owned(),
+            };
+            return Err(Failure::usage("--keep: there is no such flag; --p is the share of the pairs that is dropped")
+                .hint(hint));
+        }
+        match self.given {
+            Some((name, instead)) => Err(Failure::usage(format!("--{name}: not built yet")).hint(instead)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Without the last digits that 1 − 0.7 has too many.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
+fn hidden(name: &'static str) -> Arg {
+    // With or without a value: what follows is not understood anyway.
+    let arg =
+        Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append).allow_negative_numbers(true);
+    if name == "out" { arg.short('o') } else { arg }
+}
+
+impl Args for Later {
+    fn augment_args(command: Command) -> Command {
+        command.args(LATER.iter().map(|(name, _)| hidden(name))).arg(hidden("keep"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Later {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Later, clap::Error> {
+        let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        let keep = given("keep").then(|| matches.get_one::<String>("keep").cloned().unwrap_or_default());
+        Ok(Later { given: LATER.iter().find(|(name, _)| given(name)).copied(), keep })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Later::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

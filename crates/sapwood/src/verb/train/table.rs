@@ -1,0 +1,116 @@
+//! The table for people: accuracies with their spread, and only what the paired runs allow one to say.
+
+use super::report::{Method, Report, RunTime};
+use sapwood_machine::units;
+use sapwood_train::Estimate;
+use sapwood_train::compare::NOT_TESTED;
+use std::io::{Result, Write};
+
+/// Writes the table and what has to be said with it.
+pub(super) fn print(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{}", report.headline)?;
+    let rows: Vec<[String; 7]> =
+        std::iter::once(head()).chain((0..report.methods.len()).map(|i| row(report, i))).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..7).map(width).collect();
+    for row in &rows {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &w)| format!("{cell:<w$}")).collect();
+        writeln!(out, "{}", cells.join("  ").trim_end())?;
+    }
+    notes(report, out)
+}
+
+fn head() -> [String; 7] {
+    ["method", "test acc (mean ± sd)", "min", "spread", "vs none", "isolated", "s/epoch"].map(String::from)
+}
+
+fn row(report: &Report<'_>, i: usize) -> [String; 7] {
+    let method = &report.methods[i];
+    let seconds = mean_epoch(report, method.name);
+    [
+        method.name.to_owned(),
+        accuracy(method),
+        method.min.map_or_else(|| "-".into(), |v| format!("{v:.4}")),
+        method.min.zip(method.max).map_or_else(|| "-".into(), |(min, max)| format!("{:.4}", max - min)),
+        against_none(report, method.name),
+        report.sampler[i].isolated_mean.map_or_else(|| "-".into(), |v| format!("{v:.1}")),
+        seconds.map_or_else(|| "-".into(), |s| format!("{s:.4}")),
+    ]
+}
+
+fn accuracy(method: &Method<'_>) -> String {
+    match (method.mean, method.sd) {
+        (Some(mean), Some(sd)) => format!("{mean:.4} ± {sd:.4}"),
+        (Some(mean), None) => format!("{mean:.4}"),
+        _ => "no result".into(),
+    }
+}
+
+/// Mean over the runs of a method.
+fn mean_epoch(report: &Report<'_>, method: &str) -> Option<f64> {
+    let times = report.runs.iter().zip(&report.measured.runs).filter(|(run, _)| run.method == method);
+    let (sum, n) = times.fold((0.0, 0u32), |(sum, n), (_, RunTime { epoch_s, .. })| (sum + epoch_s, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
+}
+
+fn against_none(report: &Report<'_>, method: &str) -> String {
+    let found =
+        report.comparisons.iter().find(|c| (c.a == method && c.b == "none") || (c.b == method && c.a == "none"));
+    let Some(comparison) = found else { return "-".into() };
+    let p = &comparison.paired;
+    let Some(p_value) = p.p_value else { return NOT_TESTED.into() };
+    let (diff, low, high) =
+        if comparison.a == method { (p.mean_diff, p.ci_low, p.ci_high) } else { (-p.mean_diff, -p.ci_high, -p.ci_low) };
+    format!("Δ {diff:+.4} [{low:+.4}, {high:+.4}] p={p_value:.3}")
+}
+
+/// How many seeds were paired, or run where nothing was compared.
+fn seeds(report: &Report<'_>) -> String {
+    let paired = report.comparisons.iter().map(|c| c.paired.n).min();
+    let (n, kind) = paired.map_or((report.seeds as usize, ""), |n| (n, "paired "));
+    format!("{n} {kind}seed{}", if n == 1 { "" } else { "s" })
+}
+
+fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
+    for comparison in report.comparisons.iter().filter(|c| c.paired.p_value.is_some()) {
+        writeln!(out, "{} against {}: {}", comparison.a, comparison.b, comparison.paired.verdict().words())?;
+    }
+    writeln!(out, "epoch chosen by {} (the choice can move results by 2 points); {}", report.select, seeds(report))?;
+    for run in &report.runs {
+        if let Some(broken) = run.broken {
+            let (epoch, layer) = (broken.epoch, &broken.layer);
+            writeln!(
+                out,
+                "{} seed {}: stopped in epoch {epoch}, {layer} gave a value that is no number; earlier results kept",
+                run.method, run.seed
+            )?;
+        }
+    }
+    if report.interrupted {
+        writeln!(
+            out,
+            "interrupted: {} runs, the last one after {} epochs",
+            report.runs.len(),
+            report.runs.last().map_or(0, |r| r.epochs)
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes what a run would take.
+pub(super) fn print_estimate(headline: &str, estimate: &Estimate, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{headline}")?;
+    writeln!(out, "parameters   {}", estimate.parameters)?;
+    let parts = [
+        ("weights", estimate.parameter_bytes),
+        ("activations", estimate.activation_bytes),
+        ("features", estimate.feature_bytes),
+        ("graph", estimate.graph_bytes),
+        ("scratch", estimate.scratch_bytes),
+        ("total", estimate.total_bytes),
+    ];
+    for (name, bytes) in parts {
+        writeln!(out, "{name:<11}  {}", units::print_bytes(bytes))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! `sapwood bench` with made-up peers: what it starts, compares and prints. No test here looks at a time.
+
+use sapwood_testkit::{program::Program, scratch};
+use serde_json::Value;
+
+/// A path of three nodes: with k = 1, X = (−0.5, −0.3702.., −0.2403..) and A X = (x₁, x₀ + x₂, x₁).
+const EDGES: &str = "0\t1\n1\t2\n";
+
+/// The two numbers by which results are compared, for A X of [`EDGES`].
+fn sums() -> [f64; 2] {
+    let x = |i: u32| f64::from(((f64::from(131 * i % 1009) / 1009.0) - 0.5) as f32);
+    let y = [x(1), x(0) + x(2), x(1)];
+    [y.iter().sum(), y.iter().map(|v| v.abs()).sum()]
+}
+
+/// Runs `bench sparse` on the path with a peer that answers `check` with `values`; the shell plays Python.
+fn against(values: [f64; 2]) -> sapwood_testkit::program::Ran {
+    let peer = format!(
+        r#"echo '{{"ready": true, "system": "scipy", "version": "7.7", "threads": 1}}'
+        while read command case times; do
+            case $command in
+                run) echo '{{"wall_s": 0.5, "cpu_s": 0.25}}' ;;
+                check) echo '{{"values": [{}, {}]}}' ;;
+            esac
+        done"#,
+        values[0], values[1]
+    );
+    let folder = scratch::folder_with(&[("g/edges.tsv", EDGES), ("peers/spmm_scipy.py", &peer)]).unwrap();
+    Program::new(env!("CARGO_BIN_EXE_sapwood"))
+        .within(folder.path())
+        .env("SAPWOOD_PYTHON", "/bin/sh")
+        .line("bench sparse g --k 1 --reps 3 --peers-dir peers --threads 1 --json")
+        .run()
+        .unwrap()
+}
+
+fn rows(json: &Value) -> Vec<(&str, bool)> {
+    let rows = json["measured"]["rows"].as_array().unwrap();
+    rows.iter().map(|row| (row["system"].as_str().unwrap(), row["ok"].as_bool().unwrap())).collect()
+}
+
+#[test]
+fn a_peer_with_the_same_result_is_in_the_table() {
+    let ran = against(sums());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let json = ran.json().unwrap();
+    assert_eq!((json["schema"].as_str(), json["tool"].as_str()), (Some("sapwood.bench/1"), Some("sparse")));
+    assert_eq!(rows(&json), [("sapwood", true), ("sapwood-csr-f32", true), ("scipy", true)]);
+    let scipy = &json["measured"]["rows"][2];
+    assert_eq!((scipy["n"].as_u64(), scipy["threads"].as_u64(), scipy["reps"].as_u64()), (Some(3), Some(1), Some(3)));
+    assert_eq!((scipy["median_wall_s"].as_f64(), scipy["min_cpu_s"].as_f64()), (Some(0.5), Some(0.25)));
+    assert_eq!(scipy["distinct_results"].as_u64(), Some(1));
+    assert!(json["systems"].as_array().unwrap().iter().any(|s| s["name"] == "scipy" && s["version"] == "7.7"));
+    assert_eq!(json.as_object().unwrap().keys().next_back().map(String::as_str), Some("measured"));
+}
+
+#[test]
+fn a_peer_with_another_result_makes_the_answer_no() {
+    let [sum, absolute] = sums();
+    let ran = against([sum + 0.001, absolute]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(rows(&ran.json().unwrap()), [("sapwood", true), ("sapwood-csr-f32", true), ("scipy", false)]);
+}
+
+#[test]
+fn without_python_ours_is_measured_alone_and_the_user_is_told() {
+    let folder = scratch::folder_with(&[("g/edges.tsv", EDGES)]).unwrap();
+    let bench = |flags: &str| {
+        let line = format!("bench sparse g --k 1,3 --reps 1 --threads 2 {flags}");
+        Program::new(env!("CARGO_BIN_EXE_sapwood")).within(folder.path()).line(&line).run().unwrap()
+    };
+    let ran = bench("--json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(rows(&ran.json().unwrap()).len(), 4);
+    assert!(ran.stderr.contains("g: peer scipy skipped: no Python at .venv/bin/python"), "{}", ran.stderr);
+    let text = bench("--peers none");
+    assert!(!text.stderr.contains("skipped") && text.stdout.contains("g k=3"), "{}{}", text.stdout, text.stderr);
+}
+
+#[test]
+fn unknown_names_are_wrong_use() {
+    for (line, says) in [
+        (
+            "bench sparse --peers scypi",
+            "--peers scypi: no such peer\nhint: one of scipy, scipy-inplace, torch, or none",
+        ),
+        ("bench train --peers none citeseer", "citeseer: no such benchmark\nhint: one of debian, cora"),
+        ("bench sparse --reps 0", "'0'"),
+    ] {
+        let ran = Program::new(env!("CARGO_BIN_EXE_sapwood")).line(line).run().unwrap();
+        assert_eq!(ran.code, Some(2), "{line}");
+        assert!(ran.stderr.contains(says), "{line}: {}", ran.stderr);
+    }
+}
+
+/// The trainer against its plain twin in numpy and scipy: the losses of the first epochs, where a Python has both.
+#[test]
+fn the_trainer_has_the_losses_of_its_twin() {
+    let root = sapwood_testkit::workspace_root();
+    let python = std::env::var_os("SAPWOOD_PYTHON").map_or_else(|| root.join(".venv/bin/python"), Into::into);
+    let Some(cora) = sapwood_testkit::data::public("cora") else { return };
+    let has = std::process::Command::new(&python).args(["-c", "import numpy, scipy"]).output();
+    if !has.is_ok_and(|output| output.status.success()) {
+        return sapwood_testkit::data::skipped("no Python with numpy and scipy (SAPWOOD_PYTHON, or .venv)");
+    }
+    let ran = Program::new(env!("CARGO_BIN_EXE_sapwood"))
+        .within(&root)
+        .env("SAPWOOD_PYTHON", &python)
+        .env("SAPWOOD_DATA", cora.parent().unwrap())
+        .line("bench train cora --peers scipy --reps 1 --json")
+        .run()
+        .unwrap();
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let json = ran.json().unwrap();
+    assert_eq!(rows(&json), [("sapwood", true), ("scipy", true), ("sapwood", true), ("scipy", true)]);
+}
