@@ -10,9 +10,10 @@
 //!
 //! let edges = [(0, 1), (1, 2), (2, 0), (2, 3)].map(|(from, to)| Edge { from, to, weight: 1.0 });
 //! let (graph, _) = Graph::build(4, edges.to_vec(), GraphOptions::default())?;
-//! let dropedge = (sampler::find(sampler::ALL, "dropedge")?.new)(&SamplerOptions { p: 0.5 })?;
-//! let prepared = dropedge.prepare(&graph, &TrainLabels::none(graph.nodes()))?;
+//! let graph = std::sync::Arc::new(graph);
+//! let dropedge = (sampler::find(sampler::ALL, "dropedge")?.new)(&SamplerOptions::with_p(0.5))?;
 //! let runtime = sapwood_skeleton::Runtime::sequential()?;
+//! let prepared = dropedge.prepare(runtime.exec(), &graph, &TrainLabels::none(graph.nodes()))?;
 //! let mut buffers = DrawBuffers::default();
 //! let sampled = prepared.kept(runtime.exec(), DrawKey::of_epoch(0, 7), &mut buffers)?;
 //! assert_eq!(sampled.kept(graph.pairs()), 2);
@@ -23,15 +24,19 @@
 //! shows a sampler no label outside the training split. It knows nothing of networks and their training.
 
 mod bits;
+pub mod calibrate;
 pub mod dataset;
+mod direction;
 pub mod draw;
 mod error;
 mod facts;
 pub mod features;
 mod graph;
+pub mod guard;
 pub mod normalise;
 mod operator;
 pub mod sampler;
+pub mod score;
 pub mod structure;
 
 pub use bits::BitMask;
@@ -42,4 +47,6 @@ pub use features::{FeatureKind, FeatureMatrix};
 pub use graph::{Arcs, Edge, Graph, GraphOptions, Merged, NodeId};
 pub use normalise::{Normalisation, SelfLoops};
 pub use operator::Operator;
-pub use sampler::{DrawBuffers, DrawKey, Prepared, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels};
+pub use sampler::{
+    DrawBuffers, DrawKey, Prepared, Ranking, Rates, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels,
+};

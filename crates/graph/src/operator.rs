@@ -82,7 +82,11 @@ impl<T: Real> Operator<T> {
         same("the operator has nodes", self.s.len(), graph.nodes() as u64)?;
         same("the operator has arcs", self.rows.arcs(), graph.arcs())?;
         match sampled {
-            Sampled::All => Ok(()),
+            Sampled::All | Sampled::Rows { .. } | Sampled::Messages { .. } => Ok(()),
+            Sampled::Arcs(mask) => {
+                let bits = graph.pairs() + graph.self_loops().len() as u64;
+                same("the mask has arcs and self-loops", mask.len(), bits)
+            }
             Sampled::Pairs(mask) => same("the mask has pairs", mask.len(), graph.pairs()),
         }
     }

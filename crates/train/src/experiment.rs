@@ -155,13 +155,14 @@ impl MethodRecord {
 /// # Errors
 /// When a sampler refuses its options or the graph.
 pub fn methods<T: Number>(
+    exec: Exec<'_>,
     problem: &Problem<T>,
     settings: &Settings,
     registries: Registries<'_>,
 ) -> Result<Vec<Method>> {
     let prepare = |name: &str| {
-        let sampler = (sampler::find(registries.samplers, name)?.new)(&settings.sampler_options())?;
-        Ok(Method { name: name.to_owned(), prepared: sampler.prepare(&problem.graph, &problem.train_labels)? })
+        let sampler = (sampler::find(registries.samplers, name)?.new)(&settings.options)?;
+        Ok(Method { name: name.to_owned(), prepared: sampler.prepare(exec, &problem.graph, &problem.train_labels)? })
     };
     settings.methods().map(prepare).collect()
 }
@@ -337,7 +338,7 @@ mod tests {
             run_s: 1.0,
             epoch_s: 1.0,
         };
-        let facts = SamplerFacts { name: "none", p: 0.0, units: 0, k: 0, achieved_p: 0.0, isolated_expected: 0.0 };
+        let facts = SamplerFacts::plain("none", 0.0, 0, 0, 0.0);
         let runs = accuracies.iter().enumerate().map(run).collect();
         MethodRecord { name: name.to_owned(), facts, isolated: Moments::default(), runs }
     }

@@ -10,11 +10,12 @@ use crate::settings::Settings;
 use crate::{Error, Result};
 use sapwood_graph::{FeatureMatrix, Graph, GraphData, NodeId, Operator, Split, TrainLabels};
 use sapwood_skeleton::Exec;
+use std::sync::Arc;
 
 /// A data set made ready for training.
 #[derive(Debug)]
 pub struct Problem<T: Number> {
-    pub(crate) graph: Graph,
+    pub(crate) graph: Arc<Graph>,
     pub(crate) features: Features<T>,
     pub(crate) classes: usize,
     pub(crate) judges: Judges,
@@ -56,7 +57,7 @@ impl<T: Number> Problem<T> {
         let train_labels = TrainLabels::new(&data, split);
         Ok(Problem {
             full: Operator::full(exec, &data.graph, settings.normalise)?,
-            graph: data.graph,
+            graph: Arc::new(data.graph),
             features: Features::new(exec, features)?,
             classes: data.classes,
             judges,
@@ -65,7 +66,7 @@ impl<T: Number> Problem<T> {
     }
 
     /// The graph.
-    pub fn graph(&self) -> &Graph {
+    pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 

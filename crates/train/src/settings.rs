@@ -38,8 +38,8 @@ pub struct Request {
     pub self_loops: Option<String>,
     /// `--sampler`.
     pub sampler: Option<String>,
-    /// `--p`.
-    pub p: Option<f64>,
+    /// The flags that concern a sampler.
+    pub options: SamplerOptions,
     /// `--against`; an empty list compares with nothing.
     pub against: Option<Vec<String>>,
     /// `--seeds`.
@@ -117,8 +117,9 @@ pub struct Settings {
     pub self_loops: String,
     /// The method that is looked at: the last of [`Settings::methods`].
     pub sampler: String,
-    /// Share of the pairs that it drops.
-    pub p: f64,
+    /// What the samplers are made with.
+    #[serde(flatten)]
+    pub options: SamplerOptions,
     /// What it is compared with.
     pub against: Vec<String>,
     /// Runs of each method.
@@ -191,12 +192,11 @@ impl Settings {
                 self_loops.parse::<SelfLoops>()?,
             )?,
             self_loops: self_loops.to_owned(),
-            p: real(
-                "--p",
-                request.p.unwrap_or(0.3),
-                |v| (0.0..=1.0).contains(&v),
-                "from 0 to 1 (the share that is dropped)",
-            )?,
+            options: SamplerOptions {
+                epochs: request.epochs.unwrap_or(base.epochs),
+                layers: request.layers.unwrap_or(base.layers).min(MAX_LAYERS) as u16,
+                ..request.options.clone()
+            },
             against: against(request.against.as_deref(), &sampler),
             sampler,
             seeds: whole("--seeds", request.seeds.unwrap_or(6), 1..=100_000, "from 1 to 100000")?,
@@ -212,7 +212,7 @@ impl Settings {
             dtype: dtype(request.dtype.as_deref().unwrap_or("f32"))?,
         };
         for method in settings.methods() {
-            sampler::find(registries.samplers, method)?;
+            (sampler::find(registries.samplers, method)?.new)(&settings.options)?;
         }
         if settings.with_self && !settings.model.convolves {
             return Err(Error::Settings(format!(
@@ -226,11 +226,6 @@ impl Settings {
     /// The samplers that run, those compared with first; no name twice.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
         self.against.iter().chain([&self.sampler]).map(String::as_str)
-    }
-
-    /// What a sampler is made with.
-    pub fn sampler_options(&self) -> SamplerOptions {
-        SamplerOptions { p: self.p }
     }
 
     /// The sizes of the model on features and classes as given.
@@ -350,9 +345,12 @@ mod tests {
     #[test]
     fn values_out_of_range_name_flag_and_range() {
         let says = |change: fn(&mut Request)| resolve("cora", change).unwrap_err().to_string();
-        assert_eq!(says(|r| r.p = Some(f64::NAN)), "--p must be from 0 to 1 (the share that is dropped), not NaN");
-        assert_eq!(says(|r| r.p = Some(-0.1)), "--p must be from 0 to 1 (the share that is dropped), not -0.1");
-        assert_eq!(says(|r| r.p = Some(1.5)), "--p must be from 0 to 1 (the share that is dropped), not 1.5");
+        for p in [f64::NAN, -0.1, 1.5] {
+            let mut request = Request::default();
+            request.options.rates = sapwood_graph::Rates::Const(p);
+            let message = Settings::resolve(&request, "cora", Registries::default()).unwrap_err().to_string();
+            assert_eq!(message, format!("--p must be a drop rate from 0 to 1, not {p}"));
+        }
         assert_eq!(says(|r| r.lr = Some(f64::INFINITY)), "--lr must be above 0 and finite, not inf");
         assert_eq!(says(|r| r.l2 = Some(-1.0)), "--l2 must be 0 or more and finite, not -1");
         assert_eq!(says(|r| r.dropout = Some(1.0)), "--dropout must be from 0 to below 1, not 1");

@@ -48,7 +48,7 @@ fn epochs(n: usize) -> Vec<usize> {
     let loaded = features_and_graph(&data, &features);
     let before = Region::new(COUNTED);
     let problem = Problem::<f32>::new(runtime.exec(), data, features, &split, &settings).unwrap();
-    let methods = experiment::methods(&problem, &settings, Registries::default()).unwrap();
+    let methods = experiment::methods(runtime.exec(), &problem, &settings, Registries::default()).unwrap();
     let mut trainer = Trainer::new(runtime.exec(), &problem, &settings);
     let mut run = trainer.start(&methods[1], 0).unwrap();
     let mut allocated = Vec::new();

@@ -98,6 +98,14 @@ impl Quotas {
     }
 }
 
+impl Quotas {
+    /// Probability of unit `unit` to go.
+    #[inline(always)]
+    pub fn probability(&self, unit: u32) -> f64 {
+        self.get(unit) as f64 * (1.0 / ONE as f64)
+    }
+}
+
 fn check(units: u64, k: u64) -> Result<()> {
     let limit = (1 << 31) - 1;
     if units > limit {

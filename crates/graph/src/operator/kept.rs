@@ -181,7 +181,7 @@ fn entries(arcs: &Arcs, rows: Range<usize>) -> Range<usize> {
 /// place kept or not: which arcs survive is random, and a branch on it would be mispredicted.
 #[inline(always)]
 fn gather<T: Copy>(from: &[T], units: &[u32], sampled: &Sampled<'_>, to: &mut [T]) {
-    let Sampled::Pairs(mask) = sampled else { return to.copy_from_slice(from) };
+    let (Sampled::Pairs(mask) | Sampled::Arcs(mask)) = sampled else { return to.copy_from_slice(from) };
     let mut next = 0;
     for (&x, &unit) in from.iter().zip(units) {
         if let Some(slot) = to.get_mut(next) {

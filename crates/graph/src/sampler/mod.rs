@@ -6,14 +6,22 @@
 //! outside the training split ([`TrainLabels`] holds no other) and never changes the graph.
 
 mod dropedge;
+mod facts;
 mod labels;
 mod none;
+mod options;
+mod rates;
+mod units;
 
+pub use facts::{AutoDirection, ProbabilityFacts, SamplerFacts};
 pub use labels::TrainLabels;
+pub use options::{Diffusion, Direction, Per, SamplerOptions, Stratify};
+pub use rates::Rates;
 
-use crate::draw::Scratch;
+use crate::draw::{Quotas, Scratch};
 use crate::{BitMask, Error, Graph, Result};
 use sapwood_skeleton::Exec;
+use std::sync::Arc;
 
 /// Every sampler.
 pub static ALL: &[Entry] = &[none::ENTRY, dropedge::ENTRY];
@@ -35,19 +43,6 @@ pub struct Entry {
 /// [`Error::Unknown`] with the valid names and the nearest one.
 pub fn find<'a>(all: &'a [Entry], name: &str) -> Result<&'a Entry> {
     all.iter().find(|e| e.name == name).ok_or_else(|| Error::unknown("sampler", name, all.iter().map(|e| e.name)))
-}
-
-/// What the user may choose about a sampler.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SamplerOptions {
-    /// Drop rate, 0 to 1: the share of the pairs that goes.
-    pub p: f64,
-}
-
-impl Default for SamplerOptions {
-    fn default() -> Self {
-        SamplerOptions { p: 0.3 }
-    }
 }
 
 /// Which draw: everything a draw's randomness depends on.
@@ -84,14 +79,28 @@ impl DrawKey {
     }
 }
 
-/// What one draw keeps.
+/// What one draw leaves.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Sampled<'a> {
     /// The whole graph, no random number used.
     All,
-    /// The pairs whose bit is 1 (the arcs of a directed graph): both arcs of a pair stay or go together.
+    /// The units whose bit is 1: both arcs of a pair stay or go together.
     Pairs(&'a BitMask),
+    /// Of a directed graph the arcs whose bit is 1, then as many bits as there are self-loops.
+    Arcs(&'a BitMask),
+    /// The whole graph, but only the nodes whose bit is 1 have features, multiplied by `scale`.
+    Rows {
+        /// One bit per node.
+        mask: &'a BitMask,
+        /// Factor of what stays.
+        scale: f64,
+    },
+    /// The whole graph, but each coordinate of each message goes with probability `p` and is divided by 1 − p otherwise.
+    Messages {
+        /// Drop rate of a coordinate.
+        p: f64,
+    },
 }
 
 impl Sampled<'_> {
@@ -99,32 +108,34 @@ impl Sampled<'_> {
     #[inline(always)]
     pub fn keeps(&self, unit: u32) -> bool {
         match self {
-            Sampled::All => true,
-            Sampled::Pairs(mask) => mask.get(unit as usize),
+            Sampled::Pairs(mask) | Sampled::Arcs(mask) => mask.get(unit as usize),
+            Sampled::All | Sampled::Rows { .. } | Sampled::Messages { .. } => true,
         }
     }
 
     /// How many of `units` stay.
     pub fn kept(&self, units: u64) -> u64 {
         match self {
-            Sampled::All => units,
             Sampled::Pairs(mask) => mask.count_ones() as u64,
+            Sampled::Arcs(mask) => (0..units as usize).filter(|&unit| mask.get(unit)).count() as u64,
+            Sampled::All | Sampled::Rows { .. } | Sampled::Messages { .. } => units,
         }
     }
 }
 
-/// A way to choose the pairs that stay.
+/// A way to choose what stays.
 pub trait Sampler: Send + Sync {
     /// Does once what depends on the graph alone (scores, probabilities), so that a draw is cheap.
     ///
     /// # Errors
     /// When the graph and the options do not go together.
-    fn prepare(&self, graph: &Graph, train: &TrainLabels) -> Result<Box<dyn Prepared>>;
+    fn prepare(&self, exec: Exec<'_>, graph: &Arc<Graph>, train: &TrainLabels) -> Result<Box<dyn Prepared>>;
 }
 
 /// A sampler that knows its graph.
 pub trait Prepared: Send + Sync {
-    /// Draws. The mask, if there is one, lies in `buffers`, whose storage is reused from draw to draw.
+    /// Draws. The mask, if there is one, lies in `buffers`, whose storage is reused from draw to draw. Epochs count from
+    /// 1; layer 0 is the draw that all layers share.
     ///
     /// # Errors
     /// When the key is out of range or the executor fails.
@@ -132,6 +143,39 @@ pub trait Prepared: Send + Sync {
 
     /// What is known before the first draw.
     fn facts(&self) -> SamplerFacts;
+
+    /// The graph that takes the place of the one it was prepared for, in training and in evaluation.
+    fn graph(&self) -> Option<&Arc<Graph>> {
+        None
+    }
+
+    /// Whether each layer has a draw of its own.
+    fn per_layer(&self) -> bool {
+        false
+    }
+
+    /// Probability of each unit to go in the draw of `key`; `None` if it is not units that go.
+    ///
+    /// # Errors
+    /// As [`Prepared::kept`].
+    fn quotas(&self, _: Exec<'_>, key: DrawKey) -> Result<Option<Arc<Quotas>>> {
+        key.b()?;
+        Ok(None)
+    }
+
+    /// The scores that the probabilities follow, if there are any.
+    fn ranking(&self) -> Option<&Ranking> {
+        None
+    }
+}
+
+/// The scores of units and their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// Score of each unit.
+    pub scores: Vec<f64>,
+    /// Mid-rank of each unit's score, from −1 (lowest) to 1 (highest).
+    pub z: Vec<f64>,
 }
 
 /// Storage of one draw at a time; nothing is allocated after the first draw of a graph.
@@ -141,21 +185,4 @@ pub struct DrawBuffers {
     pub mask: BitMask,
     /// What a draw needs on the way.
     pub scratch: Scratch,
-}
-
-/// What a prepared sampler says about itself.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct SamplerFacts {
-    /// Registry name.
-    pub name: &'static str,
-    /// Drop rate asked for.
-    pub p: f64,
-    /// Units of the graph: pairs, or arcs of a directed graph.
-    pub units: u64,
-    /// Units dropped in each draw.
-    pub k: u64,
-    /// k / units; 0 for a graph without edges.
-    pub achieved_p: f64,
-    /// Expected number of nodes without an edge, Σ_i Π_{e∋i} q_e, those of the full graph included.
-    pub isolated_expected: f64,
 }

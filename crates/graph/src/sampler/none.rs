@@ -4,6 +4,7 @@ use super::{DrawBuffers, DrawKey, Entry, Prepared, Sampled, Sampler, SamplerFact
 use crate::structure;
 use crate::{Graph, Result};
 use sapwood_skeleton::Exec;
+use std::sync::Arc;
 
 pub(super) const ENTRY: Entry =
     Entry { name: "none", summary: "keeps every pair in every draw", new: |_: &SamplerOptions| Ok(Box::new(Whole)) };
@@ -11,7 +12,7 @@ pub(super) const ENTRY: Entry =
 struct Whole;
 
 impl Sampler for Whole {
-    fn prepare(&self, graph: &Graph, _: &TrainLabels) -> Result<Box<dyn Prepared>> {
+    fn prepare(&self, _: Exec<'_>, graph: &Arc<Graph>, _: &TrainLabels) -> Result<Box<dyn Prepared>> {
         let isolated_expected = structure::expected_isolated(graph, |_| 0.0);
         Ok(Box::new(Ready { units: graph.pairs(), isolated_expected }))
     }
@@ -28,13 +29,6 @@ impl Prepared for Ready {
     }
 
     fn facts(&self) -> SamplerFacts {
-        SamplerFacts {
-            name: ENTRY.name,
-            p: 0.0,
-            units: self.units,
-            k: 0,
-            achieved_p: 0.0,
-            isolated_expected: self.isolated_expected,
-        }
+        SamplerFacts::plain(ENTRY.name, 0.0, self.units, 0, self.isolated_expected)
     }
 }

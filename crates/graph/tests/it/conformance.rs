@@ -8,6 +8,7 @@ use sapwood_graph::{
     TrainLabels,
 };
 use sapwood_skeleton::Runtime;
+use std::sync::Arc;
 
 /// Runs the suite over every sampler of `all`.
 pub(crate) fn suite(all: &[Entry]) {
@@ -16,9 +17,9 @@ pub(crate) fn suite(all: &[Entry]) {
         rates(entry);
         for graph in &graphs {
             for p in [0.0, 0.3, 0.5, 0.9, 1.0] {
-                let options = SamplerOptions { p };
+                let options = SamplerOptions::with_p(p);
                 let sampler = (entry.new)(&options).unwrap();
-                let prepared = sampler.prepare(graph, &TrainLabels::none(graph.nodes())).unwrap();
+                let prepared = sampler.prepare(runtime(2).exec(), graph, &TrainLabels::none(graph.nodes())).unwrap();
                 facts(entry, graph, prepared.as_ref());
                 same_bits(graph, prepared.as_ref());
                 fresh_and_reusable(graph, prepared.as_ref());
@@ -28,10 +29,10 @@ pub(crate) fn suite(all: &[Entry]) {
     }
 }
 
-fn graphs() -> Vec<Graph> {
+fn graphs() -> Vec<Arc<Graph>> {
     let directed = GraphOptions { directed: true, weighted: false };
     let weighted = GraphOptions { directed: false, weighted: true };
-    vec![
+    [
         graph(1, &[]),
         graph(5, &[]),
         graph(2, &[(0, 1)]),
@@ -41,6 +42,9 @@ fn graphs() -> Vec<Graph> {
         graph(300, &random_ends(300, 3000)),
         graph(5000, &random_ends(5000, 60_000)), // several blocks and parts
     ]
+    .into_iter()
+    .map(Arc::new)
+    .collect()
 }
 
 /// The mask of one draw, all ones where the whole graph stays.
@@ -55,7 +59,7 @@ pub(crate) fn mask(runtime: &Runtime, graph: &Graph, prepared: &dyn Prepared, ke
 /// A drop rate that is none is refused by name; this holds for every sampler that has one.
 fn rates(entry: &Entry) {
     for p in [f64::NAN, -0.5, 1.5] {
-        if let Err(e) = (entry.new)(&SamplerOptions { p }) {
+        if let Err(e) = (entry.new)(&SamplerOptions::with_p(p)) {
             assert!(e.to_string().starts_with("--p must be"), "{}: {e}", entry.name);
         }
     }

@@ -135,7 +135,9 @@ fn uniform_draws_of_cora_isolate_as_many_nodes_as_expected() {
     let rows = [(0.3, 216.0, 12.0, 321.0, 12.0, 1.231), (0.6, 699.0, 16.0, 899.0, 14.0, 1.311)];
     for (p, isolated, isolated_sd, components, components_sd, degree_sd) in rows {
         let new = sampler::find(sampler::ALL, "dropedge").unwrap().new;
-        let prepared = new(&SamplerOptions { p }).unwrap().prepare(&data.graph, &TrainLabels::none(2708)).unwrap();
+        let graph = std::sync::Arc::new(data.graph.clone());
+        let sampler = new(&SamplerOptions::with_p(p)).unwrap();
+        let prepared = sampler.prepare(crate::support::runtime(1).exec(), &graph, &TrainLabels::none(2708)).unwrap();
         let expected = prepared.facts().isolated_expected;
         if p == 0.3 {
             assert!((expected - 216.77).abs() < 0.05, "{expected}");

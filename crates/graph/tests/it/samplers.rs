@@ -8,6 +8,7 @@ use sapwood_graph::{
     BitMask, DrawBuffers, DrawKey, Graph, Prepared, Result, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels,
 };
 use sapwood_skeleton::Exec;
+use std::sync::Arc;
 
 #[test]
 fn registered_samplers_conform() {
@@ -18,7 +19,7 @@ fn registered_samplers_conform() {
 struct EveryThird;
 
 impl Sampler for EveryThird {
-    fn prepare(&self, graph: &Graph, _: &TrainLabels) -> Result<Box<dyn Prepared>> {
+    fn prepare(&self, _: Exec<'_>, graph: &Arc<Graph>, _: &TrainLabels) -> Result<Box<dyn Prepared>> {
         // as many units as there are in the class, the same in every epoch but for the class's start
         Ok(Box::new(Thirds { units: graph.pairs(), k: graph.pairs() / 3 }))
     }
@@ -41,7 +42,7 @@ impl Prepared for Thirds {
 
     fn facts(&self) -> SamplerFacts {
         let achieved_p = if self.units == 0 { 0.0 } else { self.k as f64 / self.units as f64 };
-        SamplerFacts { name: TOY.name, p: achieved_p, units: self.units, k: self.k, achieved_p, isolated_expected: 0.0 }
+        SamplerFacts::plain(TOY.name, achieved_p, self.units, self.k, 0.0)
     }
 }
 
@@ -60,7 +61,7 @@ fn a_new_sampler_is_one_file_and_one_line() {
 fn the_suite_notices_a_wrong_count() {
     struct Liar;
     impl Sampler for Liar {
-        fn prepare(&self, graph: &Graph, _: &TrainLabels) -> Result<Box<dyn Prepared>> {
+        fn prepare(&self, _: Exec<'_>, graph: &Arc<Graph>, _: &TrainLabels) -> Result<Box<dyn Prepared>> {
             Ok(Box::new(Lie(graph.pairs())))
         }
     }
@@ -71,8 +72,7 @@ fn the_suite_notices_a_wrong_count() {
         }
         fn facts(&self) -> SamplerFacts {
             let k = self.0.min(1);
-            let achieved_p = if self.0 == 0 { 0.0 } else { k as f64 / self.0 as f64 };
-            SamplerFacts { name: "liar", p: 0.5, units: self.0, k, achieved_p, isolated_expected: 0.0 }
+            SamplerFacts::plain("liar", 0.5, self.0, k, 0.0)
         }
     }
     suite(&[Entry { name: "liar", summary: "", new: |_| Ok(Box::new(Liar)) }]);
@@ -86,7 +86,8 @@ fn unknown_names_are_refused() {
 
 fn dropedge(graph: &Graph, p: f64) -> Box<dyn Prepared> {
     let new = sampler::find(sampler::ALL, "dropedge").unwrap().new;
-    new(&SamplerOptions { p }).unwrap().prepare(graph, &TrainLabels::none(graph.nodes())).unwrap()
+    let sampler = new(&SamplerOptions::with_p(p)).unwrap();
+    sampler.prepare(runtime(1).exec(), &Arc::new(graph.clone()), &TrainLabels::none(graph.nodes())).unwrap()
 }
 
 #[test]

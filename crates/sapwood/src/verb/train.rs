@@ -62,7 +62,7 @@ impl Train {
         let log = self.log.as_deref().map(Log::create).transpose()?;
         let exec = runtime.exec();
         let problem = Problem::<T>::new(exec, data, made.matrix, &split, &settings)?;
-        let methods = experiment::methods(&problem, &settings, Registries::default())?;
+        let methods = experiment::methods(exec, &problem, &settings, Registries::default())?;
         let unit = facts.unit;
         methods.iter().for_each(|method| announce(cx, &method.facts(), unit));
         let mut progress = Progress::new(cx, &settings, log);

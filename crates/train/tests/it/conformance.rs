@@ -5,6 +5,7 @@ use sapwood_graph::sampler::{self, DrawBuffers, Prepared, Sampled, Sampler, Samp
 use sapwood_graph::{DrawKey, Graph, SamplerFacts, TrainLabels};
 use sapwood_skeleton::Exec;
 use sapwood_train::{Registries, init, model, optimiser, select};
+use std::sync::Arc;
 
 /// Trains 3 epochs with every combination of the registries given.
 fn suite(samplers: &[sampler::Entry]) {
@@ -44,7 +45,7 @@ fn every_model_trains_with_every_sampler_initialisation_optimiser_and_rule() {
 struct Even;
 
 impl Sampler for Even {
-    fn prepare(&self, graph: &Graph, _: &TrainLabels) -> sapwood_graph::Result<Box<dyn Prepared>> {
+    fn prepare(&self, _: Exec<'_>, graph: &Arc<Graph>, _: &TrainLabels) -> sapwood_graph::Result<Box<dyn Prepared>> {
         Ok(Box::new(Halved { units: graph.pairs() }))
     }
 }
@@ -61,8 +62,7 @@ impl Prepared for Halved {
     }
 
     fn facts(&self) -> SamplerFacts {
-        let k = self.units / 2;
-        SamplerFacts { name: TOY.name, p: 0.5, units: self.units, k, achieved_p: 0.5, isolated_expected: 0.0 }
+        SamplerFacts::plain(TOY.name, 0.5, self.units, self.units / 2, 0.0)
     }
 }
 

@@ -14,7 +14,8 @@ fn bad(world: World, select: &str) -> Error {
 fn dropping_everything_trains_on_self_loops_alone() {
     for normalise in sapwood_graph::normalise::ALL {
         let settings = worlds::settings(|r| {
-            (r.p, r.normalise, r.against) = (Some(1.0), Some(normalise.name.into()), Some(vec![]))
+            (r.options.rates, r.normalise, r.against) =
+                (sapwood_graph::Rates::Const(1.0), Some(normalise.name.into()), Some(vec![]))
         });
         let outcome = worlds::train::<f32>(worlds::twelve(true), &settings, 2);
         let run = &outcome.methods[0].runs[0];
@@ -149,7 +150,7 @@ fn the_estimate_of_activations_is_what_the_arena_holds() {
         let world = worlds::twelve(sparse);
         let estimate = Estimate::new::<f32>(&world.data.graph, &world.features, 3, &settings).unwrap();
         let problem = worlds::problem::<f32>(&runtime, world, &settings);
-        let methods = experiment::methods(&problem, &settings, Registries::default()).unwrap();
+        let methods = experiment::methods(runtime.exec(), &problem, &settings, Registries::default()).unwrap();
         let mut trainer = sapwood_train::Trainer::new(runtime.exec(), &problem, &settings);
         for method in &methods {
             let mut run = trainer.start(method, 0).unwrap();

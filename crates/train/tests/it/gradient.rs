@@ -38,8 +38,9 @@ impl Fixture {
         let World { data, features, split } = worlds::twelve(sparse);
         let form = Normalisation::new("aug-rw", SelfLoops::Add).unwrap();
         let mut operator = Operator::full(runtime.exec(), &data.graph, form).unwrap();
-        let sampler = (sampler::find(sampler::ALL, "dropedge").unwrap().new)(&SamplerOptions { p: 0.3 }).unwrap();
-        let prepared = sampler.prepare(&data.graph, &TrainLabels::new(&data, &split)).unwrap();
+        let sampler = (sampler::find(sampler::ALL, "dropedge").unwrap().new)(&SamplerOptions::with_p(0.3)).unwrap();
+        let graph = std::sync::Arc::new(data.graph.clone());
+        let prepared = sampler.prepare(runtime.exec(), &graph, &TrainLabels::new(&data, &split)).unwrap();
         let mut draws = DrawBuffers::default();
         let sampled = prepared.kept(runtime.exec(), KEY, &mut draws).unwrap();
         operator.redraw(runtime.exec(), &data.graph, &sampled).unwrap();

@@ -64,7 +64,7 @@ fn the_loss_falls_and_evaluations_come_when_asked() {
     });
     let runtime = sapwood_skeleton::Runtime::threads(2).unwrap();
     let problem = worlds::problem::<f32>(&runtime, worlds::planted(120, 3, 0.2, 0.02, 1), &settings);
-    let methods = sapwood_train::experiment::methods(&problem, &settings, Default::default()).unwrap();
+    let methods = sapwood_train::experiment::methods(runtime.exec(), &problem, &settings, Default::default()).unwrap();
     let mut diary = Diary::default();
     let outcome = sapwood_train::experiment::run(runtime.exec(), &problem, &settings, &methods, &mut diary).unwrap();
     assert_eq!((diary.losses.len(), diary.runs, diary.evaluated), (43, 1, vec![10, 20, 30, 40, 43]));
@@ -74,10 +74,12 @@ fn the_loss_falls_and_evaluations_come_when_asked() {
 
 #[test]
 fn every_epoch_has_its_own_draw() {
-    let settings = worlds::settings(|r| (r.epochs, r.p, r.against) = (Some(20), Some(0.6), Some(vec![])));
+    let settings = worlds::settings(|r| {
+        (r.epochs, r.options.rates, r.against) = (Some(20), sapwood_graph::Rates::Const(0.6), Some(vec![]))
+    });
     let runtime = sapwood_skeleton::Runtime::threads(2).unwrap();
     let problem = worlds::problem::<f32>(&runtime, worlds::planted(120, 3, 0.05, 0.01, 1), &settings);
-    let methods = sapwood_train::experiment::methods(&problem, &settings, Default::default()).unwrap();
+    let methods = sapwood_train::experiment::methods(runtime.exec(), &problem, &settings, Default::default()).unwrap();
     let mut diary = Diary::default();
     let outcome = sapwood_train::experiment::run(runtime.exec(), &problem, &settings, &methods, &mut diary).unwrap();
     diary.isolated.sort_unstable();

@@ -65,8 +65,11 @@ fn run_s_has_seed_plus_s() {
 #[test]
 fn methods_are_paired() {
     // A rate of 0 draws nothing: the same start and the same dropout then give the very run of `none`.
-    let outcome =
-        worlds::train::<f32>(worlds::twelve(false), &worlds::settings(|r| (r.p, r.seeds) = (Some(0.0), Some(2))), 2);
+    let outcome = worlds::train::<f32>(
+        worlds::twelve(false),
+        &worlds::settings(|r| (r.options.rates, r.seeds) = (sapwood_graph::Rates::Const(0.0), Some(2))),
+        2,
+    );
     let [none, dropedge] = &outcome.methods[..] else { panic!("two methods") };
     assert_eq!((none.name.as_str(), dropedge.name.as_str()), ("none", "dropedge"));
     for (a, b) in none.runs.iter().zip(&dropedge.runs) {

@@ -143,6 +143,6 @@ pub(crate) fn train_with<T: Number>(
 ) -> Outcome {
     let runtime = Runtime::threads(threads).unwrap();
     let problem = problem::<T>(&runtime, world, settings);
-    let methods = experiment::methods(&problem, settings, registries).unwrap();
+    let methods = experiment::methods(runtime.exec(), &problem, settings, registries).unwrap();
     experiment::run(runtime.exec(), &problem, settings, &methods, &mut ()).unwrap()
 }

@@ -190,7 +190,7 @@ impl Prepared {
         let x = features::make(&data, settings.features, seed)?.matrix;
         let split = data.split(case.split)?.clone();
         let problem = Problem::new(exec, data, x, &split, &settings)?;
-        let method = experiment::methods(&problem, &settings, Registries::default())?.pop().ok_or("no method")?;
+        let method = experiment::methods(exec, &problem, &settings, Registries::default())?.pop().ok_or("no method")?;
         Ok(Prepared { without_dropout: case.settings(seed, 0.0)?, settings, problem, method })
     }
 

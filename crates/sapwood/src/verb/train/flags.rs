@@ -4,7 +4,7 @@ use super::later::Later;
 use crate::cli::Failure;
 use clap::Args;
 use sapwood_graph::dataset::Weights;
-use sapwood_graph::{LoadOptions, normalise, sampler};
+use sapwood_graph::{LoadOptions, Rates, SamplerOptions, normalise, sampler};
 use sapwood_train::{Request, init, model, optimiser, select};
 use std::path::PathBuf;
 
@@ -133,7 +133,7 @@ impl Train {
             normalise: sampling.normalise.clone(),
             self_loops: sampling.self_loops.clone(),
             sampler: sampling.sampler.clone(),
-            p: sampling.p.as_deref().map(drop_rate).transpose()?,
+            options: sampling.options()?,
             against: runs.against.as_ref().map(|list| list.iter().filter(|name| !name.is_empty()).cloned().collect()),
             seeds: runs.seeds,
             seed,
@@ -161,16 +161,10 @@ fn choice(what: &str, names: String, default: &str) -> String {
     format!("{what}: {names} [default: {default}]")
 }
 
-/// One rate for all epochs and layers.
-fn drop_rate(text: &str) -> Result<f64, Failure> {
-    match text.parse() {
-        Ok(p) => Ok(p),
-        Err(_) if text == "auto" => Err(Failure::usage("--p auto: not built yet").hint("give a number from 0 to 1")),
-        Err(_) if text.contains(',') => {
-            Err(Failure::usage(format!("--p {text}: rates by layer are not built yet"))
-                .hint("give one number from 0 to 1"))
-        }
-        Err(_) => Err(Failure::usage(format!("--p {text}: not a number"))
-            .hint("p is the share of the pairs that is dropped, from 0 to 1")),
+impl Sampling {
+    fn options(&self) -> Result<SamplerOptions, Failure> {
+        let rates = self.p.as_deref().map(str::parse::<Rates>).transpose()?;
+        let usual = SamplerOptions::default();
+        Ok(SamplerOptions { rates: rates.unwrap_or(usual.rates.clone()), ..usual })
     }
 }
