@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::threads(2)?;
     let made = features::make(&data, settings.features, settings.seed)?;
     let problem = Problem::<f32>::new(runtime.exec(), data, made.matrix, &split, &settings)?;
-    let methods = experiment::methods(&problem, &settings, Registries::default())?;
+    let methods = experiment::methods(runtime.exec(), &problem, &settings, Registries::default())?;
     let outcome = experiment::run(runtime.exec(), &problem, &settings, &methods, &mut ())?;
 
     for method in &outcome.methods {

@@ -126,6 +126,26 @@ impl Graph {
         })
     }
 
+    /// The same graph with every arc a unit of its own, as if it were directed. Units are arcs in the order of
+    /// [`Graph::rows`]; rows, columns and weights stay the same.
+    #[must_use]
+    pub fn by_arc(&self) -> Graph {
+        if self.directed() {
+            return self.clone();
+        }
+        let pattern = &self.rows.pattern;
+        let mut next: Vec<u64> = pattern.offsets()[..self.nodes()].to_vec();
+        // The arc (j, i) of row j is the next one not met yet, since the rows i are walked in ascending order.
+        let mirror = pattern.columns().iter().map(|&j| {
+            let slot = &mut next[j as usize];
+            *slot += 1;
+            (*slot - 1) as u32
+        });
+        let reverse = Arcs { unit: mirror.collect(), ..self.rows.clone() };
+        let rows = Arcs { unit: (0..self.arcs() as u32).collect(), ..self.rows.clone() };
+        Graph { rows, reverse: Some(reverse), self_loops: self.self_loops.clone(), pairs: self.arcs() }
+    }
+
     /// The same graph without its weights; every self-loop then has weight 1.
     #[must_use]
     pub fn unweighted(mut self) -> Graph {

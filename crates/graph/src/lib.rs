@@ -46,7 +46,7 @@ pub use facts::{Facts, SplitFact};
 pub use features::{FeatureKind, FeatureMatrix};
 pub use graph::{Arcs, Edge, Graph, GraphOptions, Merged, NodeId};
 pub use normalise::{Normalisation, SelfLoops};
-pub use operator::Operator;
+pub use operator::{After, Operator};
 pub use sampler::{
     DrawBuffers, DrawKey, Prepared, Ranking, Rates, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels,
 };

@@ -5,12 +5,27 @@
 //! The full graph keeps no cached normalisation: each draw computes its own degrees (`--after renorm`).
 
 mod kept;
+mod messages;
 
+use crate::draw::Quotas;
 use crate::normalise::{Normalisation, Triple};
-use crate::{Error, Graph, Result, Sampled};
+use crate::{DrawKey, Error, Graph, Result, Sampled};
 use kept::Kept;
 use sapwood_skeleton::Exec;
 use sapwood_sparse::{Affine, Block, Real, Scale};
+
+/// What normalises the entries that survive a draw.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum After<'a> {
+    /// The degrees that survive.
+    #[default]
+    Renorm,
+    /// The degrees of the whole graph: surviving entries keep their value.
+    Fixed,
+    /// The degrees of the whole graph, each entry divided by its probability to stay, so that E[Â′] = Â wherever that
+    /// probability is not 0 (Zeng et al., GraphSAINT, ICLR 2020).
+    Unbiased(&'a Quotas),
+}
 
 /// Â = diag(s) + diag(l)·A·diag(r) of a graph, or of what a draw leaves of it.
 ///
@@ -25,6 +40,8 @@ pub struct Operator<T> {
     s: Vec<T>,
     l: Vec<T>,
     r: Vec<T>,
+    /// Whether (s, l, r) are those of the whole graph.
+    whole: bool,
 }
 
 impl<T: Real> Operator<T> {
@@ -34,20 +51,17 @@ impl<T: Real> Operator<T> {
     /// When the executor or the sparse layer fails.
     pub fn full(exec: Exec<'_>, graph: &Graph, normalisation: Normalisation) -> Result<Operator<T>> {
         let n = graph.nodes();
-        let mut own = vec![0.0; if graph.self_loops().is_empty() { 0 } else { n }];
-        for &(node, weight) in graph.self_loops() {
-            own[node.index()] = weight;
-        }
         let mut operator = Operator {
             normalisation,
             rows: Kept::new(graph.rows())?,
             reverse: if graph.directed() { Some(Kept::new(graph.reverse())?) } else { None },
-            own,
+            own: vec![0.0; if graph.self_loops().is_empty() { 0 } else { n }],
             s: vec![T::ZERO; n],
             l: vec![T::ZERO; n],
             r: vec![T::ZERO; n],
+            whole: false,
         };
-        operator.redraw(exec, graph, &Sampled::All)?;
+        operator.redraw(exec, graph, &Sampled::All, After::Renorm)?;
         Ok(operator)
     }
 
@@ -55,32 +69,59 @@ impl<T: Real> Operator<T> {
     /// O(nodes + arcs); the result has the same bits for any number of threads.
     ///
     /// # Errors
-    /// [`Error::Size`] for another graph or a mask of another length.
-    pub fn redraw(&mut self, exec: Exec<'_>, graph: &Graph, sampled: &Sampled<'_>) -> Result<()> {
-        self.check(graph, sampled)?;
-        let (normalisation, own) = (self.normalisation, &self.own);
-        let outputs = (&mut self.s[..], &mut self.l[..], &mut self.r[..]);
-        self.rows.count(exec, graph.rows(), sampled, outputs, |node, others| {
-            let Triple { s, l, r } = normalisation.triple(others, own.get(node).copied().map_or(0.0, f64::from));
-            (T::from_f64(s), T::from_f64(l), T::from_f64(r))
-        })?;
-        self.rows.compact(exec, graph.rows(), sampled)?;
+    /// [`Error::Size`] for another graph, a mask or quotas of another length.
+    pub fn redraw(&mut self, exec: Exec<'_>, graph: &Graph, sampled: &Sampled<'_>, after: After<'_>) -> Result<()> {
+        self.check(graph, sampled, after)?;
+        let quotas = match after {
+            After::Renorm => {
+                self.normalise(exec, graph, sampled)?;
+                None
+            }
+            After::Fixed | After::Unbiased(_) => {
+                if !self.whole {
+                    self.normalise(exec, graph, &Sampled::All)?;
+                }
+                self.rows.count::<T>(exec, graph.rows(), sampled, None)?;
+                if let After::Unbiased(quotas) = after { Some(quotas) } else { None }
+            }
+        };
+        self.rows.compact(exec, graph.rows(), sampled, quotas)?;
         if let Some(reverse) = &mut self.reverse {
-            reverse.count(exec, graph.reverse(), sampled, (&mut [], &mut [], &mut []), |_, _| {
-                (T::ZERO, T::ZERO, T::ZERO)
-            })?;
-            reverse.compact(exec, graph.reverse(), sampled)?;
+            reverse.count::<T>(exec, graph.reverse(), sampled, None)?;
+            reverse.compact(exec, graph.reverse(), sampled, quotas)?;
         }
         Ok(())
     }
 
-    fn check(&self, graph: &Graph, sampled: &Sampled<'_>) -> Result<()> {
+    /// Counts what survives and makes (s, l, r) of it.
+    fn normalise(&mut self, exec: Exec<'_>, graph: &Graph, sampled: &Sampled<'_>) -> Result<()> {
+        for (at, &(node, weight)) in graph.self_loops().iter().enumerate() {
+            self.own[node.index()] = match sampled {
+                Sampled::Arcs(mask) if !mask.get(graph.pairs() as usize + at) => 0.0,
+                _ => weight,
+            };
+        }
+        let (normalisation, own) = (self.normalisation, &self.own);
+        let outputs = (&mut self.s[..], &mut self.l[..], &mut self.r[..]);
+        let triple = |node: usize, others: f64| {
+            let Triple { s, l, r } = normalisation.triple(others, own.get(node).copied().map_or(0.0, f64::from));
+            (T::from_f64(s), T::from_f64(l), T::from_f64(r))
+        };
+        self.rows.count(exec, graph.rows(), sampled, Some((outputs, &triple)))?;
+        self.whole = matches!(sampled, Sampled::All);
+        Ok(())
+    }
+
+    fn check(&self, graph: &Graph, sampled: &Sampled<'_>, after: After<'_>) -> Result<()> {
         let same = |what, got: usize, expected: u64| match got as u64 {
             got if got == expected => Ok(()),
             got => Err(Error::Size { what, got, expected }),
         };
         same("the operator has nodes", self.s.len(), graph.nodes() as u64)?;
         same("the operator has arcs", self.rows.arcs(), graph.arcs())?;
+        if let After::Unbiased(quotas) = after {
+            same("the probabilities have pairs", quotas.units() as usize, graph.pairs())?;
+        }
         match sampled {
             Sampled::All | Sampled::Rows { .. } | Sampled::Messages { .. } => Ok(()),
             Sampled::Arcs(mask) => {
@@ -114,6 +155,40 @@ impl<T: Real> Operator<T> {
     pub fn apply_transposed_onto(&self, exec: Exec<'_>, g: &Block<T>, y: &mut Block<T>, how: Affine<T>) -> Result<()> {
         let matrix = self.reverse.as_ref().unwrap_or(&self.rows);
         matrix.multiply(exec, self.scale().transposed(), g, y, how)
+    }
+
+    /// Y = Â X where each coordinate of each message, the one of a node to itself included, is lost with probability `p`
+    /// and else divided by 1 − p. Of the whole graph by its arcs ([`Graph::by_arc`]). Coordinate k of arc e (self: arcs +
+    /// node) is unit e·columns + k of the draw's stream, four units to a block of words.
+    ///
+    /// # Errors
+    /// When the shapes do not fit, or the key is out of range.
+    pub fn apply_messages(
+        &self,
+        exec: Exec<'_>,
+        graph: &Graph,
+        (key, p): (DrawKey, f64),
+        x: &Block<T>,
+        y: &mut Block<T>,
+    ) -> Result<()> {
+        messages::apply(exec, graph.rows(), messages::Loss::new(key, p, graph)?, self.scale(), x, y, Affine::SET)
+    }
+
+    /// Y = α·Â′ᵀ G + β·Y with the same losses as [`Operator::apply_messages`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply_messages_transposed_onto(
+        &self,
+        exec: Exec<'_>,
+        graph: &Graph,
+        (key, p): (DrawKey, f64),
+        g: &Block<T>,
+        y: &mut Block<T>,
+        how: Affine<T>,
+    ) -> Result<()> {
+        let loss = messages::Loss::new(key, p, graph)?;
+        messages::apply(exec, graph.reverse(), loss, self.scale().transposed(), g, y, how)
     }
 
     fn scale(&self) -> Scale<'_, T> {

@@ -38,6 +38,8 @@ pub struct Request {
     pub self_loops: Option<String>,
     /// `--sampler`.
     pub sampler: Option<String>,
+    /// `--after`.
+    pub after: Option<String>,
     /// The flags that concern a sampler.
     pub options: SamplerOptions,
     /// `--against`; an empty list compares with nothing.
@@ -69,6 +71,19 @@ impl Default for Registries<'static> {
     fn default() -> Self {
         Registries { models: model::ALL, samplers: sampler::ALL }
     }
+}
+
+/// What normalises the entries that survive a draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AfterDraw {
+    /// The degrees that survive.
+    #[default]
+    Renorm,
+    /// The degrees of the whole graph.
+    Fixed,
+    /// The degrees of the whole graph, divided by the probability to stay.
+    Unbiased,
 }
 
 /// The number type of a run.
@@ -117,6 +132,8 @@ pub struct Settings {
     pub self_loops: String,
     /// The method that is looked at: the last of [`Settings::methods`].
     pub sampler: String,
+    /// What normalises the entries that survive a draw.
+    pub after: AfterDraw,
     /// What the samplers are made with.
     #[serde(flatten)]
     pub options: SamplerOptions,
@@ -192,6 +209,7 @@ impl Settings {
                 self_loops.parse::<SelfLoops>()?,
             )?,
             self_loops: self_loops.to_owned(),
+            after: after(request.after.as_deref().unwrap_or("renorm"))?,
             options: SamplerOptions {
                 epochs: request.epochs.unwrap_or(base.epochs),
                 layers: request.layers.unwrap_or(base.layers).min(MAX_LAYERS) as u16,
@@ -250,6 +268,18 @@ fn against(asked: Option<&[String]>, sampler: &str) -> Vec<String> {
         }
     }
     names
+}
+
+fn after(name: &str) -> Result<AfterDraw> {
+    match name {
+        "renorm" => Ok(AfterDraw::Renorm),
+        "fixed" => Ok(AfterDraw::Fixed),
+        "unbiased" => Ok(AfterDraw::Unbiased),
+        _ => {
+            let known = ["renorm", "fixed", "unbiased"];
+            Err(sapwood_graph::Error::unknown("normalisation after a draw", name, known).into())
+        }
+    }
 }
 
 fn dtype(name: &str) -> Result<Dtype> {

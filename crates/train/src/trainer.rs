@@ -6,17 +6,18 @@
 
 use crate::arena::{Arena, Bytes};
 use crate::evaluate::{self, Evaluation, Scratch};
+use crate::features::Features;
 use crate::layer::loss::softmax_cross_entropy;
-use crate::layer::{Cx, Mode};
+use crate::layer::{Cx, Drawn, Mode};
 use crate::network::{Network, Pass};
 use crate::number::Number;
 use crate::optimiser::{Optimiser, Step};
 use crate::problem::Problem;
 use crate::rows::Partials;
-use crate::settings::Settings;
+use crate::settings::{AfterDraw, Settings};
 use crate::{Result, init, model};
 use sapwood_files::digest;
-use sapwood_graph::{DrawBuffers, DrawKey, Operator, Prepared, Sampled, SamplerFacts};
+use sapwood_graph::{After, DrawBuffers, DrawKey, Graph, Operator, Prepared, Sampled, SamplerFacts};
 use sapwood_skeleton::Exec;
 use sapwood_sparse::Block;
 use serde::Serialize;
@@ -56,7 +57,7 @@ pub struct NonFinite {
 pub struct Trained {
     /// Mean loss on the training nodes, dropout on, before the step.
     pub loss: f64,
-    /// Nodes without an edge in this epoch's draw.
+    /// Nodes without an edge in this epoch's draw; where layers have draws of their own, in that of the first.
     pub isolated: u64,
     /// The loss was no number: nothing was learnt and the run must end.
     pub broken: Option<NonFinite>,
@@ -74,9 +75,8 @@ pub struct Trainer<'p, T: Number> {
     losses: Vec<f64>,
     scratch: Scratch,
     draws: DrawBuffers,
-    /// Â of the latest draw that dropped something.
-    drawn: Option<Operator<T>>,
-    isolated_in_full: u64,
+    /// X with rows dropped, if a sampler drops them.
+    dropped: Option<Features<T>>,
 }
 
 impl<'p, T: Number> Trainer<'p, T> {
@@ -92,8 +92,7 @@ impl<'p, T: Number> Trainer<'p, T> {
             losses: Vec::new(),
             scratch: Scratch::default(),
             draws: DrawBuffers::default(),
-            drawn: None,
-            isolated_in_full: problem.full.isolated() as u64,
+            dropped: None,
         }
     }
 
@@ -101,20 +100,55 @@ impl<'p, T: Number> Trainer<'p, T> {
     ///
     /// # Errors
     /// When there is no memory for the network.
-    pub fn start<'t>(&'t mut self, method: &'t Method, seed: u64) -> Result<Run<'t, 'p, T>> {
+    pub fn start<'t>(&'t mut self, method: &'t Method, seed: u64) -> Result<Run<'t, 'p, T>>
+    where
+        'p: 't,
+    {
         let settings = self.settings;
         let shape = settings.shape(self.problem.features.input(), self.problem.classes);
         let mut network = model::build(&settings.model, &shape)?;
         init::fill(&mut network, &settings.init, seed)?;
         let optimiser = T::optimiser(&settings.optimiser)(&network)?;
         let gradients = network.like_parameters()?;
-        Ok(Run { trainer: self, method, seed, network, optimiser, gradients, epoch: 0 })
+        let graph = method.prepared.graph().unwrap_or(&self.problem.graph);
+        let full = match method.prepared.graph() {
+            Some(graph) => Some(Operator::full(self.exec, graph, settings.normalise)?),
+            None => None,
+        };
+        let isolated_in_full = full.as_ref().unwrap_or(&self.problem.full).isolated() as u64;
+        let drawn = Vec::new();
+        Ok(Run {
+            trainer: self,
+            method,
+            seed,
+            network,
+            optimiser,
+            gradients,
+            graph,
+            full,
+            drawn,
+            isolated_in_full,
+            epoch: 0,
+        })
     }
 
     /// What activations and gradients take.
     pub fn arena_bytes(&self) -> Bytes {
         self.arena.bytes()
     }
+}
+
+/// What a draw changes of a pass.
+#[derive(Debug, Clone, Copy)]
+enum Sampling {
+    /// Nothing.
+    Whole,
+    /// Â, for all layers or for each.
+    Operators,
+    /// X.
+    Rows,
+    /// Every message, at this drop rate.
+    Messages(f64),
 }
 
 /// One run in progress.
@@ -125,10 +159,17 @@ pub struct Run<'t, 'p, T: Number> {
     network: Network<T>,
     optimiser: Box<dyn Optimiser<T>>,
     gradients: Vec<Block<T>>,
+    /// The graph that is sampled and evaluated.
+    graph: &'t Graph,
+    /// Â of the whole graph, where it is not the problem's.
+    full: Option<Operator<T>>,
+    /// Â of the latest draw that dropped something: one, or one for each layer.
+    drawn: Vec<Operator<T>>,
+    isolated_in_full: u64,
     epoch: u32,
 }
 
-impl<'t, T: Number> Run<'t, '_, T> {
+impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
     /// Trains one epoch, which is one step on the whole graph.
     ///
     /// # Errors
@@ -136,22 +177,23 @@ impl<'t, T: Number> Run<'t, '_, T> {
     pub fn train_epoch(&mut self) -> Result<Trained> {
         self.epoch += 1;
         let key = DrawKey::of_epoch(self.seed, self.epoch);
-        let Trainer { exec, problem, settings, arena, pass, partials, losses, draws, drawn, isolated_in_full, .. } =
-            &mut *self.trainer;
-        let exec = *exec;
-        let sampled = self.method.prepared.kept(exec, key, draws)?;
-        let (operator, isolated) = match sampled {
-            Sampled::All => (&problem.full, *isolated_in_full),
-            _ => {
-                let operator = match drawn {
-                    Some(operator) => operator,
-                    None => drawn.insert(Operator::full(exec, &problem.graph, settings.normalise)?),
-                };
-                operator.redraw(exec, &problem.graph, &sampled)?;
-                (&*operator, operator.isolated() as u64)
-            }
+        let sampled = self.draw(key)?;
+        let isolated = match sampled {
+            Sampling::Operators => self.drawn[0].isolated() as u64,
+            _ => self.isolated_in_full,
         };
-        let mut cx = Cx { exec, features: &problem.features, operator, mode: Mode::Train, key, partials };
+        let Trainer { exec, problem, settings, arena, pass, partials, losses, dropped, .. } = &mut *self.trainer;
+        let exec = *exec;
+        let full = std::slice::from_ref(self.full.as_ref().unwrap_or(&problem.full));
+        let (features, drawn) = match sampled {
+            Sampling::Whole => (&problem.features, Drawn { operators: full, messages: None }),
+            Sampling::Operators => (&problem.features, Drawn { operators: &self.drawn, messages: None }),
+            Sampling::Rows => {
+                (dropped.as_ref().unwrap_or(&problem.features), Drawn { operators: full, messages: None })
+            }
+            Sampling::Messages(p) => (&problem.features, Drawn { operators: full, messages: Some((self.graph, p)) }),
+        };
+        let mut cx = Cx { exec, features, drawn, mode: Mode::Train, key, partials };
         let mut grad = self.network.forward(pass, arena, &mut cx, true)?;
         let loss = softmax_cross_entropy(exec, &mut grad, &problem.judges.train, losses)?;
         if !loss.is_finite() {
@@ -167,6 +209,41 @@ impl<'t, T: Number> Run<'t, '_, T> {
         Ok(Trained { loss, isolated, broken: None })
     }
 
+    /// Draws for epoch and seed of `key`, and makes the operators or features of what is left.
+    fn draw(&mut self, key: DrawKey) -> Result<Sampling> {
+        let Trainer { exec, problem, settings, draws, dropped, .. } = &mut *self.trainer;
+        let (exec, prepared) = (*exec, &self.method.prepared);
+        let layers = if prepared.per_layer() { self.network.draws() } else { 0 };
+        for layer in 0..=layers.saturating_sub(1) {
+            let key = DrawKey { layer: if layers == 0 { 0 } else { layer + 1 }, ..key };
+            let sampled = prepared.kept(exec, key, draws)?;
+            match sampled {
+                Sampled::All if layers == 0 => return Ok(Sampling::Whole),
+                Sampled::Messages { p } => return Ok(Sampling::Messages(p)),
+                Sampled::Rows { mask, scale } => {
+                    problem.features.drop_rows(mask, scale, dropped)?;
+                    return Ok(Sampling::Rows);
+                }
+                _ => {}
+            }
+            let at = usize::from(layer);
+            if self.drawn.len() == at {
+                self.drawn.push(Operator::full(exec, self.graph, settings.normalise)?);
+            }
+            let quotas = match settings.after {
+                AfterDraw::Unbiased => prepared.quotas(exec, key)?,
+                AfterDraw::Renorm | AfterDraw::Fixed => None,
+            };
+            let after = match (settings.after, &quotas) {
+                (AfterDraw::Renorm, _) => After::Renorm,
+                (_, Some(quotas)) => After::Unbiased(quotas),
+                _ => After::Fixed,
+            };
+            self.drawn[at].redraw(exec, self.graph, &sampled, after)?;
+        }
+        Ok(Sampling::Operators)
+    }
+
     /// Judges the present weights on the whole graph, without dropout.
     ///
     /// # Errors
@@ -177,7 +254,7 @@ impl<'t, T: Number> Run<'t, '_, T> {
         let mut cx = Cx {
             exec: *exec,
             features: &problem.features,
-            operator: &problem.full,
+            drawn: Drawn::shared(self.full.as_ref().unwrap_or(&problem.full)),
             mode: Mode::Evaluate,
             key,
             partials,
@@ -198,7 +275,7 @@ impl<'t, T: Number> Run<'t, '_, T> {
         let mut cx = Cx {
             exec: *exec,
             features: &problem.features,
-            operator: &problem.full,
+            drawn: Drawn::shared(self.full.as_ref().unwrap_or(&problem.full)),
             mode: Mode::Evaluate,
             key,
             partials,

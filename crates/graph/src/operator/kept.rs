@@ -1,5 +1,6 @@
 //! The arcs that survive a draw, as a compacted matrix.
 
+use crate::draw::Quotas;
 use crate::graph::Arcs;
 use crate::{Error, Result, Sampled};
 use sapwood_skeleton::{ChunkPlan, Exec, rows, spans};
@@ -23,6 +24,12 @@ pub(super) struct Kept {
     ones: Vec<One>,
     arcs: usize,
 }
+
+/// Where the factors of the rows go: s, l, r.
+pub(super) type Outputs<'a, T> = (&'a mut [T], &'a mut [T], &'a mut [T]);
+
+/// The factors of a row from its number and its sum.
+pub(super) type Triples<'a, T> = dyn Fn(usize, f64) -> (T, T, T) + Sync + 'a;
 
 #[derive(Debug)]
 enum Matrix {
@@ -73,20 +80,22 @@ impl Kept {
         columns + values + 8 * self.offsets.capacity()
     }
 
-    /// First pass: counts the surviving arcs of each row, and gives `triple(node, row sum)` to the three outputs, which
-    /// are all empty if nobody wants them.
+    /// First pass: counts the surviving arcs of each row, and gives `triple(node, row sum)` to the three outputs, if
+    /// anybody wants them.
     pub(super) fn count<T: Real>(
         &mut self,
         exec: Exec<'_>,
         arcs: &Arcs,
         sampled: &Sampled<'_>,
-        outputs: (&mut [T], &mut [T], &mut [T]),
-        triple: impl Fn(usize, f64) -> (T, T, T) + Sync,
+        wanted: Option<(Outputs<'_, T>, &Triples<'_, T>)>,
     ) -> Result<()> {
         self.take_apart();
         let n = arcs.pattern().rows();
         self.offsets.resize(n + 1, 0);
-        let stride = usize::from(!outputs.0.is_empty() || n == 0);
+        let stride = usize::from(wanted.is_some());
+        let nothing: (Outputs<'_, T>, &Triples<'_, T>) =
+            ((&mut [], &mut [], &mut []), &|_, _| (T::ZERO, T::ZERO, T::ZERO));
+        let (outputs, triple) = wanted.unwrap_or(nothing);
         let (s, l, r) = (rows(outputs.0, stride), rows(outputs.1, stride), rows(outputs.2, stride));
         let counts = rows(&mut self.offsets[..n], 1);
         exec.for_chunks_mut(&self.chunks, (counts, s, l, r), |_, range, (counts, s, l, r)| {
@@ -102,16 +111,37 @@ impl Kept {
         self.offsets[n] = 0;
         let total = exec.scan_counts(&mut self.offsets)? as usize;
         self.columns.resize(total, 0);
-        self.values.resize(if arcs.weights().is_some() { total } else { 0 }, 0.0);
-        self.ones.resize(if arcs.weights().is_some() { 0 } else { total }, One);
         Ok(())
     }
 
-    /// Second pass: moves the surviving arcs together.
-    pub(super) fn compact(&mut self, exec: Exec<'_>, arcs: &Arcs, sampled: &Sampled<'_>) -> Result<()> {
+    /// Second pass: moves the surviving arcs together; their weights are divided by the probability to stay that
+    /// `quotas` gives, if there are any.
+    pub(super) fn compact(
+        &mut self,
+        exec: Exec<'_>,
+        arcs: &Arcs,
+        sampled: &Sampled<'_>,
+        quotas: Option<&Quotas>,
+    ) -> Result<()> {
+        let total = self.columns.len();
+        let weighted = arcs.weights().is_some() || quotas.is_some();
+        self.values.resize(if weighted { total } else { 0 }, 0.0);
+        self.ones.resize(if weighted { 0 } else { total }, One);
         let columns = spans(&mut self.columns, &self.offsets);
         let all = arcs.pattern().columns();
-        if let Some(weights) = arcs.weights() {
+        if let Some(quotas) = quotas {
+            let values = spans(&mut self.values, &self.offsets);
+            exec.for_chunks_mut(&self.chunks, (columns, values), |_, range, (columns, values)| {
+                let entries = entries(arcs, range);
+                gather(&all[entries.clone()], &arcs.unit()[entries.clone()], sampled, columns);
+                let kept = entries.filter(|&e| sampled.keeps(arcs.unit()[e]));
+                for (slot, e) in values.iter_mut().zip(kept) {
+                    let weight = arcs.weights().map_or(1.0, |weights| f64::from(weights[e]));
+                    *slot = (weight / (1.0 - quotas.probability(arcs.unit()[e]))) as f32;
+                }
+                Ok(())
+            })?;
+        } else if let Some(weights) = arcs.weights() {
             let values = spans(&mut self.values, &self.offsets);
             exec.for_chunks_mut(&self.chunks, (columns, values), |_, range, (columns, values)| {
                 let entries = entries(arcs, range);
@@ -126,7 +156,7 @@ impl Kept {
                 Ok(())
             })?;
         }
-        self.put_together(arcs)
+        self.put_together(arcs, weighted)
     }
 
     fn take_apart(&mut self) {
@@ -137,10 +167,10 @@ impl Kept {
         }
     }
 
-    fn put_together(&mut self, arcs: &Arcs) -> Result<()> {
+    fn put_together(&mut self, arcs: &Arcs, weighted: bool) -> Result<()> {
         let (n, offsets) = (arcs.pattern().rows(), std::mem::take(&mut self.offsets));
         let columns = std::mem::take(&mut self.columns);
-        let matrix = if arcs.weights().is_some() {
+        let matrix = if weighted {
             let matrix = Csr::try_new(n, n, offsets, columns, std::mem::take(&mut self.values))?;
             self.plan.rebuild(&matrix);
             Matrix::Weighted(matrix)

@@ -4,8 +4,8 @@
 use crate::support::{build, graph, random_ends, runtime, small_ends};
 use sapwood_graph::sampler::Entry;
 use sapwood_graph::{
-    BitMask, DrawBuffers, DrawKey, Graph, GraphOptions, Normalisation, Operator, Prepared, Sampled, SamplerOptions,
-    TrainLabels,
+    After, BitMask, DrawBuffers, DrawKey, Graph, GraphOptions, Normalisation, Operator, Prepared, Sampled,
+    SamplerOptions, TrainLabels,
 };
 use sapwood_skeleton::Runtime;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ fn operators_work(graph: &Graph, prepared: &dyn Prepared) {
         let mut operator = Operator::<f32>::full(runtime.exec(), graph, normalisation).unwrap();
         let mut buffers = DrawBuffers::default();
         let sampled = prepared.kept(runtime.exec(), DrawKey::of_epoch(4, 2), &mut buffers).unwrap();
-        operator.redraw(runtime.exec(), graph, &sampled).unwrap();
+        operator.redraw(runtime.exec(), graph, &sampled, After::Renorm).unwrap();
         let arcs = sampled.kept(graph.pairs()) * if graph.directed() { 1 } else { 2 };
         assert_eq!(operator.arcs() as u64, arcs);
         let entries: Vec<(u32, u32, f32)> =

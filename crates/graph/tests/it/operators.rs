@@ -1,7 +1,9 @@
 //! Operators against dense matrices built by the definitions.
 
 use crate::support::{build, graph, random_ends, runtime, small_ends};
-use sapwood_graph::{BitMask, Edge, Graph, GraphOptions, Normalisation, Operator, Sampled, SelfLoops, normalise};
+use sapwood_graph::{
+    After, BitMask, Edge, Graph, GraphOptions, Normalisation, Operator, Sampled, SelfLoops, normalise,
+};
 use sapwood_sparse::Block;
 
 /// Adjacency without self-loops, and the self-loops; the draw already applied.
@@ -97,7 +99,7 @@ fn every_form_is_its_definition() {
                     let expected = definition(form.name, self_loops, &a0, &own);
                     let norm = Normalisation { form, self_loops };
                     let mut op = Operator::<f64>::full(runtime.exec(), &g, norm).unwrap();
-                    op.redraw(runtime.exec(), &g, &sampled).unwrap();
+                    op.redraw(runtime.exec(), &g, &sampled, After::Renorm).unwrap();
                     check(&op, &expected, &runtime, form.name);
                 }
             }
@@ -166,7 +168,7 @@ fn nodes_without_pairs_have_the_right_rows() {
     for (name, own) in [("aug", 1.0), ("aug-rw", 1.0), ("first-order", 1.0), ("sym", 0.0), ("rw", 0.0)] {
         let norm = Normalisation::new(name, SelfLoops::Remaining).unwrap();
         let mut op = Operator::<f32>::full(runtime.exec(), &g, norm).unwrap();
-        op.redraw(runtime.exec(), &g, &Sampled::Pairs(&none)).unwrap();
+        op.redraw(runtime.exec(), &g, &Sampled::Pairs(&none), After::Renorm).unwrap();
         let x = Block::from_fn(3, 2, |i, k| (2 * i + k) as f32 + 1.0).unwrap();
         let mut y = Block::from_fn(3, 2, |_, _| f32::NAN).unwrap();
         op.apply(runtime.exec(), &x, &mut y).unwrap();
@@ -184,10 +186,10 @@ fn threads_and_earlier_draws_do_not_matter() {
         let runtime = runtime(threads);
         let mut op = Operator::<f32>::full(runtime.exec(), &g, Normalisation::default()).unwrap();
         if warm {
-            op.redraw(runtime.exec(), &g, &Sampled::Pairs(&BitMask::new(mask.len(), false))).unwrap();
-            op.redraw(runtime.exec(), &g, &Sampled::All).unwrap();
+            op.redraw(runtime.exec(), &g, &Sampled::Pairs(&BitMask::new(mask.len(), false)), After::Renorm).unwrap();
+            op.redraw(runtime.exec(), &g, &Sampled::All, After::Renorm).unwrap();
         }
-        op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask)).unwrap();
+        op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask), After::Renorm).unwrap();
         let mut y = Block::zeros(2000, 5).unwrap();
         op.apply(runtime.exec(), &x, &mut y).unwrap();
         y.as_slice().iter().map(|v| v.to_bits()).collect::<Vec<u32>>()
@@ -221,9 +223,9 @@ fn redraws_reuse_the_storage() {
     let mut mask = BitMask::new(g.pairs() as usize, true);
     for round in 0..5 {
         (0..mask.len()).for_each(|e| mask.set(e, e % 5 != round));
-        op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask)).unwrap();
+        op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask), After::Renorm).unwrap();
     }
-    op.redraw(runtime.exec(), &g, &Sampled::All).unwrap();
+    op.redraw(runtime.exec(), &g, &Sampled::All, After::Renorm).unwrap();
     assert_eq!(op.bytes(), first);
 }
 
@@ -231,9 +233,9 @@ fn redraws_reuse_the_storage() {
 fn operators_refuse_another_graph_or_mask() {
     let (g, other, runtime) = (graph(3, &[(0, 1)]), graph(4, &[(0, 1)]), runtime(1));
     let mut op = Operator::<f32>::full(runtime.exec(), &g, Normalisation::default()).unwrap();
-    assert!(op.redraw(runtime.exec(), &other, &Sampled::All).is_err());
+    assert!(op.redraw(runtime.exec(), &other, &Sampled::All, After::Renorm).is_err());
     let long = BitMask::new(2, true);
-    let e = op.redraw(runtime.exec(), &g, &Sampled::Pairs(&long)).unwrap_err();
+    let e = op.redraw(runtime.exec(), &g, &Sampled::Pairs(&long), After::Renorm).unwrap_err();
     assert_eq!(e.to_string(), "the mask has pairs: 2, but the graph has 1");
     let mut y = Block::zeros(3, 1).unwrap();
     assert!(op.apply(runtime.exec(), &Block::zeros(4, 1).unwrap(), &mut y).is_err());

@@ -4,6 +4,7 @@ mod bench;
 mod data;
 mod doctor;
 mod machine;
+mod sampling;
 mod shell;
 mod sparse;
 mod train;

@@ -24,7 +24,7 @@ use crate::features::Features;
 use crate::parameter::Parameter;
 use crate::rows::Partials;
 use crate::{Error, Result};
-use sapwood_graph::{DrawKey, Operator};
+use sapwood_graph::{DrawKey, Graph, Operator};
 use sapwood_skeleton::Exec;
 use sapwood_sparse::{Affine, Block, Real};
 
@@ -45,13 +45,35 @@ pub struct Cx<'a, T: Real> {
     /// X, the rows of the nodes.
     pub features: &'a Features<T>,
     /// Â of this pass.
-    pub operator: &'a Operator<T>,
+    pub drawn: Drawn<'a, T>,
     /// Training or evaluation.
     pub mode: Mode,
     /// Keys dropout by seed, epoch and micro-batch; its layer number is not used here.
     pub key: DrawKey,
     /// Storage of column sums.
     pub partials: &'a mut Partials,
+}
+
+/// Â of every layer of a pass.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a, T: Real> {
+    /// One for each layer that propagates, or one for all of them.
+    pub operators: &'a [Operator<T>],
+    /// Coordinates of messages get lost: the graph by its arcs, and the drop rate.
+    pub messages: Option<(&'a Graph, f64)>,
+}
+
+impl<'a, T: Real> Drawn<'a, T> {
+    /// The same Â for all layers.
+    pub fn shared(operator: &'a Operator<T>) -> Drawn<'a, T> {
+        Drawn { operators: std::slice::from_ref(operator), messages: None }
+    }
+
+    /// Â of layer number `layer`, from 1.
+    pub fn operator(&self, layer: u16) -> &'a Operator<T> {
+        let at = usize::from(layer.max(1) - 1);
+        &self.operators[at.min(self.operators.len() - 1)]
+    }
 }
 
 /// What the backward pass of a layer reads of its forward pass.
@@ -100,6 +122,11 @@ pub trait Layer<T: Real>: Send + Sync {
     /// second block.
     fn in_place(&self) -> bool {
         false
+    }
+
+    /// Number of the layer, from 1, whose Â it multiplies by; 0 if it does not propagate.
+    fn propagation(&self) -> u16 {
+        0
     }
 
     /// Computes the output, n × width. In place: `out` holds the first input and `inputs` the others.

@@ -2,11 +2,22 @@
 
 use super::{Backward, Cx, Layer, Needs, only, only_width};
 use crate::Result;
+use sapwood_graph::DrawKey;
 use sapwood_sparse::{Block, Real};
 
-/// Multiplication by Â of the pass. It has no parameters and saves nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Propagate;
+/// Multiplication by Â of a layer. It has no parameters and saves nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Propagate {
+    layer: u16,
+}
+
+impl Propagate {
+    /// The propagation of layer number `layer`, from 1: where layers have draws of their own, it gathers along that of
+    /// this number.
+    pub fn new(layer: u16) -> Propagate {
+        Propagate { layer }
+    }
+}
 
 impl<T: Real> Layer<T> for Propagate {
     fn kind(&self) -> &'static str {
@@ -21,14 +32,31 @@ impl<T: Real> Layer<T> for Propagate {
         Needs::default()
     }
 
+    fn propagation(&self) -> u16 {
+        self.layer
+    }
+
     fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
-        cx.operator.apply(cx.exec, only("propagate", inputs)?, out)?;
+        let (operator, x) = (cx.drawn.operator(self.layer), only("propagate", inputs)?);
+        match cx.drawn.messages {
+            None => operator.apply(cx.exec, x, out)?,
+            Some((graph, p)) => {
+                let key = DrawKey { layer: self.layer, ..cx.key };
+                operator.apply_messages(cx.exec, graph, (key, p), x, out)?;
+            }
+        }
         Ok(())
     }
 
     fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
-        if let [Some((dx, how))] = step.into {
-            cx.operator.apply_transposed_onto(cx.exec, step.grad, dx, *how)?;
+        let [Some((dx, how))] = step.into else { return Ok(()) };
+        let operator = cx.drawn.operator(self.layer);
+        match cx.drawn.messages {
+            None => operator.apply_transposed_onto(cx.exec, step.grad, dx, *how)?,
+            Some((graph, p)) => {
+                let key = DrawKey { layer: self.layer, ..cx.key };
+                operator.apply_messages_transposed_onto(cx.exec, graph, (key, p), step.grad, dx, *how)?;
+            }
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ impl<T: Real> SparseLinear<T> {
         SparseLinear { parameters }
     }
 
-    fn features<'a>(cx: &Cx<'a, T>) -> Result<&'a SparseFeatures> {
+    fn features<'a>(cx: &Cx<'a, T>) -> Result<&'a SparseFeatures<T>> {
         cx.features.sparse().ok_or_else(|| wrong("sparse linear", "the features of this pass are dense"))
     }
 }

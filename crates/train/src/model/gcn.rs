@@ -13,11 +13,11 @@ fn build<T: Number>(b: &mut Builder<T>, shape: &Shape) -> Result<()> {
     let mut h = FEATURES.to_owned();
     for layer in 1..shape.layers {
         let name = format!("convs.{}", layer - 1);
-        let z = b.convolution(&name, &h, shape.hidden, shape.with_self)?;
+        let z = b.convolution(&name, &h, layer as u16, shape.hidden, shape.with_self)?;
         h = b.hidden_end(&name, &z, layer as u16, shape.dropout)?;
     }
     let name = format!("convs.{}", shape.layers - 1);
-    let z = b.convolution(&name, &h, shape.classes, shape.with_self)?;
+    let z = b.convolution(&name, &h, shape.layers as u16, shape.classes, shape.with_self)?;
     b.output_end(&name, &z)?;
     Ok(())
 }

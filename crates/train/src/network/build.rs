@@ -158,8 +158,8 @@ mod tests {
         let a = b.push("a", &[FEATURES], Linear::new("a", 4, 3, false)).unwrap();
         assert_eq!(b.width(&a).unwrap(), 3);
         let what = |r: Result<String>| r.unwrap_err().to_string();
-        assert!(what(b.push("a", &["a"], Propagate)).contains("two layers are called a"));
-        assert!(what(b.push("b", &["c"], Propagate)).contains("no layer is called c"));
+        assert!(what(b.push("a", &["a"], Propagate::new(1))).contains("two layers are called a"));
+        assert!(what(b.push("b", &["c"], Propagate::new(1))).contains("no layer is called c"));
         assert!(what(b.push("b", &["a", "a"], Sum)).contains("reads a twice"));
         assert!(
             what(b.push("b", &["a"], Linear::new("b", 4, 3, false))).contains("weight for 4 columns, the input has 3")
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_sparse_x_is_read_by_a_sparse_layer_only() {
         let mut b = builder(true);
-        assert!(b.push("p", &[FEATURES], Propagate).is_err());
+        assert!(b.push("p", &[FEATURES], Propagate::new(1)).is_err());
         b.push("a", &[FEATURES], SparseLinear::new("a", 4, 3, true)).unwrap();
         assert_eq!(b.finish().unwrap().parameter_count(), 15);
     }
@@ -180,7 +180,7 @@ mod tests {
         assert!(builder(false).finish().is_err());
         let mut b = builder(false);
         b.push("a", &[FEATURES], Linear::new("a", 4, 3, false)).unwrap();
-        b.push("b", &[FEATURES], Propagate).unwrap();
+        b.push("b", &[FEATURES], Propagate::new(1)).unwrap();
         assert!(b.finish().unwrap_err().to_string().contains("nobody reads a"));
         let mut b = builder(false);
         b.push("a", &[FEATURES], Linear::new("a", 4, 3, false)).unwrap();

@@ -19,18 +19,25 @@ impl<T: Number> Builder<T> {
         }
     }
 
-    /// ÂHW [+ HW_s], without the bias: Â(HW) if the output is no wider than the input, else (ÂH)W.
+    /// ÂHW [+ HW_s] of layer number `layer`, without the bias: Â(HW) if the output is no wider than the input, else (ÂH)W.
     ///
     /// # Errors
     /// As [`Builder::push`].
-    pub fn convolution(&mut self, name: &str, input: &str, outputs: usize, with_self: bool) -> Result<String> {
+    pub fn convolution(
+        &mut self,
+        name: &str,
+        input: &str,
+        layer: u16,
+        outputs: usize,
+        with_self: bool,
+    ) -> Result<String> {
         let multiply_first = self.reads_sparse(input) || outputs <= self.width(input)?;
         let (linear, propagate) = (format!("{name}.lin"), format!("{name}.propagate"));
         let out = if multiply_first {
             let product = self.linear(&linear, input, outputs, false)?;
-            self.push(propagate, &[&product], Propagate)?
+            self.push(propagate, &[&product], Propagate::new(layer))?
         } else {
-            let gathered = self.push(propagate, &[input], Propagate)?;
+            let gathered = self.push(propagate, &[input], Propagate::new(layer))?;
             self.linear(&linear, &gathered, outputs, false)?
         };
         if !with_self {

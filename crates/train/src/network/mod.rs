@@ -42,6 +42,11 @@ impl<T: Number> Network<T> {
         self.nodes.iter().map(|node| node.width).max().unwrap_or(0)
     }
 
+    /// Layers that can have a draw of their own: the largest number of a propagation.
+    pub fn draws(&self) -> u16 {
+        self.nodes.iter().map(|node| node.layer.propagation()).max().unwrap_or(0)
+    }
+
     pub(crate) fn schedule(&self) -> &Schedule {
         &self.schedule
     }

@@ -2,12 +2,14 @@
 //! by their keys.
 
 use crate::worlds::{self, World};
-use sapwood_graph::{DrawBuffers, DrawKey, Normalisation, Operator, SamplerOptions, SelfLoops, TrainLabels, sampler};
+use sapwood_graph::{
+    After, DrawBuffers, DrawKey, Normalisation, Operator, SamplerOptions, SelfLoops, TrainLabels, sampler,
+};
 use sapwood_skeleton::{Exec, Runtime};
 use sapwood_sparse::{Affine, Block};
 use sapwood_train::layer::loss::{Targets, cross_entropy, softmax_cross_entropy};
 use sapwood_train::layer::{
-    Activation, Backward, Cx, Dropout, Function, Layer, Linear, Mode, Propagate, SparseLinear, Sum,
+    Activation, Backward, Cx, Drawn, Dropout, Function, Layer, Linear, Mode, Propagate, SparseLinear, Sum,
 };
 use sapwood_train::network::Pass;
 use sapwood_train::{Arena, Features, Network, Partials, init, model};
@@ -43,7 +45,7 @@ impl Fixture {
         let prepared = sampler.prepare(runtime.exec(), &graph, &TrainLabels::new(&data, &split)).unwrap();
         let mut draws = DrawBuffers::default();
         let sampled = prepared.kept(runtime.exec(), KEY, &mut draws).unwrap();
-        operator.redraw(runtime.exec(), &data.graph, &sampled).unwrap();
+        operator.redraw(runtime.exec(), &data.graph, &sampled, After::Renorm).unwrap();
         let targets = Targets::new(12, |i| u32::try_from(data.labels[i]).ok());
         let features = Features::new(runtime.exec(), features).unwrap();
         Fixture { runtime, features, operator, targets }
@@ -57,7 +59,7 @@ impl Fixture {
         Cx {
             exec: self.runtime.exec(),
             features: &self.features,
-            operator: &self.operator,
+            drawn: Drawn::shared(&self.operator),
             mode: Mode::Train,
             key: KEY,
             partials,
@@ -157,8 +159,8 @@ fn sparse_linear() {
 
 #[test]
 fn propagate() {
-    check_layer(Box::new(Propagate), &[5], false);
-    check_layer(Box::new(Propagate), &[1], false);
+    check_layer(Box::new(Propagate::new(1)), &[5], false);
+    check_layer(Box::new(Propagate::new(1)), &[1], false);
 }
 
 #[test]

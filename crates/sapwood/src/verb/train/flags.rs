@@ -2,9 +2,10 @@
 
 use super::later::Later;
 use crate::cli::Failure;
+use crate::verb::sampling::{SamplerFlags, choice, names};
 use clap::Args;
 use sapwood_graph::dataset::Weights;
-use sapwood_graph::{LoadOptions, Rates, SamplerOptions, normalise, sampler};
+use sapwood_graph::{LoadOptions, normalise};
 use sapwood_train::{Request, init, model, optimiser, select};
 use std::path::PathBuf;
 
@@ -20,7 +21,9 @@ pub(crate) struct Train {
     #[command(flatten)]
     network: Network,
     #[command(flatten)]
-    sampling: Sampling,
+    graph: Operator,
+    #[command(flatten)]
+    sampler: SamplerFlags,
     #[command(flatten)]
     runs: Runs,
     /// Write one line per run and epoch
@@ -71,8 +74,8 @@ struct Network {
 
 /// The graph as the network sees it.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Graph and sampler")]
-struct Sampling {
+#[command(next_help_heading = "Graph")]
+struct Operator {
     /// tfidf, rows, raw, onehot or random:D [default: tfidf, or what the data set has]
     #[arg(long, value_name = "KIND")]
     features: Option<String>,
@@ -87,11 +90,13 @@ struct Sampling {
     /// Ignore edge weights
     #[arg(long)]
     unweighted: bool,
-    #[arg(long, value_name = "NAME", help = choice("The sampler that is looked at", names(sampler::ALL, |e| e.name), "dropedge"))]
-    sampler: Option<String>,
-    /// Share of the pairs (with --directed: arcs) that the sampler drops in each epoch [default: 0.3]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    p: Option<String>,
+    /// Read edges_weighted.tsv where there is one, and rank by edge weights
+    #[arg(long, conflicts_with = "unweighted")]
+    weighted: bool,
+    /// What normalises the entries that survive a draw: renorm (the degrees that survive), fixed (those of the whole
+    /// graph) or unbiased (the same, divided by the probability to stay) [default: renorm]
+    #[arg(long, value_name = "HOW")]
+    after: Option<String>,
 }
 
 /// Which runs there are and how they are judged.
@@ -117,7 +122,7 @@ struct Runs {
 impl Train {
     /// What the flags ask for.
     pub(super) fn request(&self, seed: u64) -> Result<Request, Failure> {
-        let Train { network, sampling, runs, .. } = self;
+        let Train { network, graph, sampler, runs, .. } = self;
         Ok(Request {
             model: network.model.clone(),
             layers: network.layers,
@@ -129,11 +134,12 @@ impl Train {
             optimiser: network.optimiser.clone(),
             init: network.init.clone(),
             with_self: network.with_self,
-            features: sampling.features.clone(),
-            normalise: sampling.normalise.clone(),
-            self_loops: sampling.self_loops.clone(),
-            sampler: sampling.sampler.clone(),
-            options: sampling.options()?,
+            features: graph.features.clone(),
+            normalise: graph.normalise.clone(),
+            self_loops: graph.self_loops.clone(),
+            after: graph.after.clone(),
+            sampler: sampler.sampler.clone(),
+            options: sampler.options(graph.weighted, seed)?,
             against: runs.against.as_ref().map(|list| list.iter().filter(|name| !name.is_empty()).cloned().collect()),
             seeds: runs.seeds,
             seed,
@@ -146,25 +152,11 @@ impl Train {
 
     /// How the data set is read.
     pub(super) fn load_options(&self) -> LoadOptions {
-        let weights = if self.sampling.unweighted { Weights::Ignored } else { Weights::Stored };
-        LoadOptions { directed: self.sampling.directed, weights }
-    }
-}
-
-/// The names of a registry, so that `--help` knows what was added to it.
-fn names<E>(registry: &[E], name: impl Fn(&E) -> &'static str) -> String {
-    registry.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-/// The help of a flag that takes one of several names.
-fn choice(what: &str, names: String, default: &str) -> String {
-    format!("{what}: {names} [default: {default}]")
-}
-
-impl Sampling {
-    fn options(&self) -> Result<SamplerOptions, Failure> {
-        let rates = self.p.as_deref().map(str::parse::<Rates>).transpose()?;
-        let usual = SamplerOptions::default();
-        Ok(SamplerOptions { rates: rates.unwrap_or(usual.rates.clone()), ..usual })
+        let weights = match (self.graph.weighted, self.graph.unweighted) {
+            (true, _) => Weights::Asked,
+            (_, true) => Weights::Ignored,
+            _ => Weights::Stored,
+        };
+        LoadOptions { directed: self.graph.directed, weights }
     }
 }

@@ -7,24 +7,6 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 /// Long flags of later steps, and what serves meanwhile.
 const LATER: &[(&str, &str)] = &[
     ("norm-layer", "networks have no norm layers yet"),
-    ("score", SAMPLERS),
-    ("beta", SAMPLERS),
-    ("direction", SAMPLERS),
-    ("gamma", SAMPLERS),
-    ("delta", SAMPLERS),
-    ("draw", "draws are systematic, with exactly round(p * pairs) pairs dropped"),
-    ("stratify", "draws use the order `none`"),
-    ("per", "there is one draw per epoch"),
-    ("after", "an operator is always normalised by the degrees that survive"),
-    ("min-degree", SAMPLERS),
-    ("keep-forest", SAMPLERS),
-    ("always-keep", SAMPLERS),
-    ("p-schedule", "--p P drops the same share in every epoch"),
-    ("q-min", SAMPLERS),
-    ("q-max", SAMPLERS),
-    ("curve", SAMPLERS),
-    ("prob", SAMPLERS),
-    ("faithful", SAMPLERS),
     ("multi", "parallel edges are merged"),
     ("jk", "use --model gcn or mlp"),
     ("aggregator", "use --model gcn or mlp"),
@@ -52,7 +34,6 @@ const LATER: &[(&str, &str)] = &[
     ("from", "runs are not saved yet"),
     ("save-predictions", "predictions are not saved yet"),
 ];
-const SAMPLERS: &str = "see --sampler in --help for what is built";
 
 /// Whichever of the flags of later steps was given first in the table, and the other way to say p.
 #[derive(Debug, Clone, Default)]
