@@ -61,6 +61,11 @@ impl BitMask {
         &self.words
     }
 
+    /// The words, to be changed in place; the bits past the end must stay 0.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
     /// The positions of the ones, ascending.
     pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(w, &word)| {

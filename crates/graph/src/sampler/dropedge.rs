@@ -36,8 +36,12 @@ impl Sampler for DropEdge {
 struct Uniform(u64);
 
 impl Source for Uniform {
-    fn at(&self, _: Exec<'_>, p: f64, _: bool) -> Result<Calibrated> {
-        let quotas = Quotas::uniform(self.0, draw::exact_count(p, self.0))?;
+    fn at(&self, _: Exec<'_>, p: f64, exact: bool) -> Result<Calibrated> {
+        let quotas = if exact {
+            Quotas::uniform(self.0, draw::exact_count(p, self.0))?
+        } else {
+            Quotas::independent(&vec![p; self.0 as usize])?
+        };
         Ok(Calibrated { quotas: Arc::new(quotas), offset: None })
     }
 }

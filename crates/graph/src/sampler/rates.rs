@@ -30,6 +30,16 @@ impl Rates {
         }
     }
 
+    /// The largest rate of all epochs and layers, with what `auto` came to.
+    pub fn largest(&self, auto: f64) -> f64 {
+        match self {
+            Rates::Const(p) => *p,
+            Rates::Auto => auto,
+            Rates::Linear(first, last) => first.max(*last),
+            Rates::Layers(rates) => rates.iter().copied().fold(0.0, f64::max),
+        }
+    }
+
     /// The rate of epoch `epoch` (from 1) of `epochs` in layer `layer` (from 1; 0 where all layers share a draw), with
     /// what `auto` came to.
     pub fn at(&self, epoch: u32, epochs: u32, layer: u16, auto: f64) -> f64 {

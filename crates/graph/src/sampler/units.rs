@@ -5,10 +5,11 @@
 
 use super::{
     DrawBuffers, DrawKey, Per, Prepared, ProbabilityFacts, Ranking, Rates, Sampled, SamplerFacts, SamplerOptions,
+    Stratify,
 };
-use crate::draw::{self, Quotas};
+use crate::draw::{self, Job, Order, Quotas, Strata};
 use crate::{Error, Graph, Result, structure};
-use sapwood_skeleton::Exec;
+use sapwood_skeleton::{Exec, math};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Probabilities at one rate.
@@ -26,6 +27,14 @@ pub(super) trait Source: Send + Sync {
     /// fewer.
     fn at(&self, exec: Exec<'_>, p: f64, exact: bool) -> Result<Calibrated>;
 
+    /// What nested draws add to logit(u): the units with the smallest sums go, so that unit e goes with a probability
+    /// near σ(a − tilt_e). By default −logit(q_e) of the probabilities at `p`, the largest rate.
+    fn tilt(&self, exec: Exec<'_>, p: f64) -> Result<Vec<f64>> {
+        let quotas = self.at(exec, p, true)?.quotas;
+        let logit = |q: f64| math::ln_f64(q) - math::ln_f64(1.0 - q);
+        Ok((0..quotas.units() as u32).map(|unit| -logit(quotas.probability(unit))).collect())
+    }
+
     /// The scores that the probabilities follow.
     fn ranking(&self) -> Option<&Ranking> {
         None
@@ -40,6 +49,11 @@ pub(super) trait Source: Send + Sync {
 /// A prepared sampler that drops units.
 pub(super) struct Units<S> {
     source: S,
+    graph: Arc<Graph>,
+    draw: &'static draw::Entry,
+    order: Order,
+    /// For nested draws.
+    tilt: Vec<f64>,
     rates: Rates,
     epochs: u32,
     per: Per,
@@ -62,7 +76,11 @@ impl<S: Source> Units<S> {
     ) -> Result<Units<S>> {
         check(options)?;
         let mut units = Units {
+            order: order(options.stratify, &source)?,
             source,
+            graph: graph.clone(),
+            draw: draw::find(&options.draw)?,
+            tilt: Vec::new(),
             rates: options.rates.clone(),
             epochs: options.epochs,
             per: options.per,
@@ -78,6 +96,9 @@ impl<S: Source> Units<S> {
         let facts = SamplerFacts::plain(name, p, graph.pairs(), first.quotas.k(), expected_isolated(graph, &first));
         let facts = SamplerFacts { q: Some(probability_facts(&first)), ..facts };
         units.facts = units.source.complete(facts);
+        if units.per == Per::LayerNested {
+            units.tilt = units.source.tilt(exec, units.rates.largest(units.auto))?;
+        }
         Ok(units)
     }
 
@@ -91,7 +112,7 @@ impl<S: Source> Units<S> {
         if let Some(found) = find(&lock()) {
             return Ok(found);
         }
-        let made = Arc::new(self.source.at(exec, p, true)?);
+        let made = Arc::new(self.source.at(exec, p, self.draw.exact)?);
         let mut known = lock();
         if known.len() == KEPT {
             known.remove(0);
@@ -128,7 +149,35 @@ fn check(options: &SamplerOptions) -> Result<()> {
     if rates.len() != usize::from(options.layers) {
         return wrong(format!("{}: {} rates for {} layers", options.rates, rates.len(), options.layers));
     }
+    if options.per == Per::LayerNested
+        && let Some(w) = rates.windows(2).find(|w| w[1] > w[0])
+    {
+        let range =
+            "a list that does not rise, since with --per layer-nested a layer keeps all that the one before keeps";
+        return Err(Error::Range {
+            flag: "--p",
+            range,
+            value: format!("{}, where {} follows {}", options.rates, w[1], w[0]),
+        });
+    }
     Ok(())
+}
+
+fn order(stratify: Stratify, source: &impl Source) -> Result<Order> {
+    match stratify {
+        Stratify::None => Ok(Order::Hash),
+        Stratify::Node => Ok(Order::Node),
+        Stratify::Score => {
+            let ranking = source.ranking().ok_or(Error::Range {
+                flag: "--stratify",
+                range: "none or node for a sampler without scores",
+                value: "score".into(),
+            })?;
+            let last = ranking.z.len().saturating_sub(1) as f64;
+            let ranks: Vec<f64> = ranking.z.iter().map(|z| ((z + 1.0) * 0.5 * last).clamp(0.0, last)).collect();
+            Ok(Order::Score(Strata::new(&ranks)?))
+        }
+    }
 }
 
 fn expected_isolated(graph: &Graph, calibrated: &Calibrated) -> f64 {
@@ -150,11 +199,18 @@ fn probability_facts(calibrated: &Calibrated) -> ProbabilityFacts {
 impl<S: Source> Prepared for Units<S> {
     fn kept<'a>(&self, exec: Exec<'_>, key: DrawKey, buffers: &'a mut DrawBuffers) -> Result<Sampled<'a>> {
         let calibrated = self.calibrated(exec, self.rate(&key))?;
-        if calibrated.quotas.k() == 0 {
+        let quotas = &*calibrated.quotas;
+        if quotas.is_zero() {
             return Ok(Sampled::All);
         }
-        draw::systematic(exec, &calibrated.quotas, key, &mut buffers.scratch, &mut buffers.mask)?;
-        Ok(Sampled::Pairs(&buffers.mask))
+        let DrawBuffers { mask, scratch } = buffers;
+        if self.per == Per::LayerNested {
+            draw::nested(exec, &self.tilt, quotas.k(), key, scratch, mask)?;
+        } else {
+            let job = Job { exec, graph: &self.graph, quotas, order: &self.order, key };
+            (self.draw.draw)(&job, scratch, mask)?;
+        }
+        Ok(Sampled::Pairs(mask))
     }
 
     fn facts(&self) -> SamplerFacts {

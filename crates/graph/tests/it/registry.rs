@@ -29,7 +29,10 @@ fn every_normalisation_is_registered() {
 
 #[test]
 fn every_sampler_is_registered() {
-    assert_eq!(files("sampler", &["facts", "labels", "options", "rates", "units"]), set(sampler::ALL.iter().map(|e| e.name)));
+    assert_eq!(
+        files("sampler", &["facts", "labels", "options", "rates", "units"]),
+        set(sampler::ALL.iter().map(|e| e.name))
+    );
 }
 
 #[test]

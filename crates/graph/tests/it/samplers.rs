@@ -2,7 +2,7 @@
 
 use crate::conformance::{mask, suite};
 use crate::support::{graph, random_ends, runtime, small_ends};
-use sapwood_graph::draw::{Quotas, Scratch, systematic, systematic_reference};
+use sapwood_graph::draw::{Quotas, Scratch, systematic};
 use sapwood_graph::sampler::{self, Entry};
 use sapwood_graph::{
     BitMask, DrawBuffers, DrawKey, Graph, Prepared, Result, Sampled, Sampler, SamplerFacts, SamplerOptions, TrainLabels,
@@ -137,37 +137,6 @@ fn each_part_of_the_key_changes_the_draw() {
     let masks: Vec<BitMask> = keys.iter().map(|&key| mask(&runtime, &g, prepared.as_ref(), key)).collect();
     for i in 0..masks.len() {
         assert!((0..i).all(|j| masks[i] != masks[j]), "{:?}", keys[i]);
-    }
-}
-
-#[test]
-fn the_fast_draw_equals_its_slow_twin() {
-    let (mut scratch, mut fast) = (Scratch::default(), BitMask::default());
-    let runtime = runtime(3);
-    for units in [1u64, 2, 63, 64, 1000, 2047, 2048, 16_384, 16_385, 100_000, 314_683] {
-        for share in [1, 3, 10] {
-            let quotas = Quotas::uniform(units, units / share).unwrap();
-            let key = DrawKey { seed: 99, epoch: share as u32, layer: 7, micro: 9 };
-            systematic(runtime.exec(), &quotas, key, &mut scratch, &mut fast).unwrap();
-            assert_eq!(fast, systematic_reference(&quotas, key).unwrap(), "{units} units, 1/{share}");
-        }
-    }
-}
-
-#[test]
-fn unequal_quotas_are_drawn_by_the_same_twins() {
-    let q: Vec<f64> = (0..5000u32).map(|e| f64::from(e % 100) / 99.0).collect();
-    let k = 2500;
-    let total: f64 = q.iter().sum();
-    assert_eq!(total.round(), 2500.0);
-    let quotas = Quotas::from_probabilities(&q, k).unwrap();
-    let (mut scratch, mut fast, runtime) = (Scratch::default(), BitMask::default(), runtime(2));
-    for epoch in 0..20 {
-        let key = DrawKey::of_epoch(5, epoch);
-        systematic(runtime.exec(), &quotas, key, &mut scratch, &mut fast).unwrap();
-        assert_eq!(fast, systematic_reference(&quotas, key).unwrap());
-        assert_eq!(fast.len() - fast.count_ones(), k as usize);
-        assert!((0..50).all(|i| fast.get(100 * i) && !fast.get(100 * i + 99)), "q = 0 stays, q = 1 goes");
     }
 }
 
