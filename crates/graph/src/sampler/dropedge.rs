@@ -33,7 +33,7 @@ impl Sampler for DropEdge {
 }
 
 /// The same probability for every unit.
-struct Uniform(u64);
+pub(super) struct Uniform(pub(super) u64);
 
 impl Source for Uniform {
     fn at(&self, _: Exec<'_>, p: f64, exact: bool) -> Result<Calibrated> {

@@ -6,6 +6,10 @@
 //! outside the training split ([`TrainLabels`] holds no other) and never changes the graph.
 
 mod dropedge;
+mod dropedge_arcs;
+mod dropmessage;
+mod dropnode;
+mod dropsens;
 mod facts;
 mod labels;
 mod none;
@@ -24,7 +28,8 @@ use sapwood_skeleton::Exec;
 use std::sync::Arc;
 
 /// Every sampler.
-pub static ALL: &[Entry] = &[none::ENTRY, dropedge::ENTRY];
+pub static ALL: &[Entry] =
+    &[none::ENTRY, dropedge::ENTRY, dropedge_arcs::ENTRY, dropnode::ENTRY, dropmessage::ENTRY, dropsens::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +48,18 @@ pub struct Entry {
 /// [`Error::Unknown`] with the valid names and the nearest one.
 pub fn find<'a>(all: &'a [Entry], name: &str) -> Result<&'a Entry> {
     all.iter().find(|e| e.name == name).ok_or_else(|| Error::unknown("sampler", name, all.iter().map(|e| e.name)))
+}
+
+/// Refuses an option that `sampler` cannot follow.
+fn refuse(options: &SamplerOptions, sampler: &str, flag: &'static str, wrong: bool, range: &'static str) -> Result<()> {
+    if !wrong {
+        return Ok(());
+    }
+    let given = match flag {
+        "--p" => options.rates.to_string(),
+        _ => format!("{:?}", options.per).to_lowercase(),
+    };
+    Err(Error::Range { flag, range, value: format!("{given} with --sampler {sampler}") })
 }
 
 /// Which draw: everything a draw's randomness depends on.

@@ -50,6 +50,8 @@ pub(super) trait Source: Send + Sync {
 pub(super) struct Units<S> {
     source: S,
     graph: Arc<Graph>,
+    /// Whether `graph` takes the place of the one it was prepared for.
+    own_graph: bool,
     draw: &'static draw::Entry,
     order: Order,
     /// For nested draws.
@@ -79,6 +81,7 @@ impl<S: Source> Units<S> {
             order: order(options.stratify, &source)?,
             source,
             graph: graph.clone(),
+            own_graph: false,
             draw: draw::find(&options.draw)?,
             tilt: Vec::new(),
             rates: options.rates.clone(),
@@ -100,6 +103,11 @@ impl<S: Source> Units<S> {
             units.tilt = units.source.tilt(exec, units.rates.largest(units.auto))?;
         }
         Ok(units)
+    }
+
+    /// The same, its graph taking the place of the one the sampler was prepared for.
+    pub(super) fn on_own_graph(self) -> Units<S> {
+        Units { own_graph: true, ..self }
     }
 
     fn rate(&self, key: &DrawKey) -> f64 {
@@ -215,6 +223,10 @@ impl<S: Source> Prepared for Units<S> {
 
     fn facts(&self) -> SamplerFacts {
         self.facts.clone()
+    }
+
+    fn graph(&self) -> Option<&Arc<Graph>> {
+        self.own_graph.then_some(&self.graph)
     }
 
     fn per_layer(&self) -> bool {
