@@ -28,6 +28,7 @@ pub mod draw;
 mod error;
 mod facts;
 pub mod features;
+pub mod generator;
 mod graph;
 pub mod normalise;
 mod operator;
