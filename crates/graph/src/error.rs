@@ -61,6 +61,14 @@ pub enum Error {
         /// The value given.
         value: String,
     },
+    /// A spec of a generator that makes no graph.
+    #[error("{spec}: {what}")]
+    Generator {
+        /// The spec as given.
+        spec: String,
+        /// Which parameter is wrong, its range, and what to write.
+        what: String,
+    },
     /// Something that this version names but does not do.
     #[error("{what} is not built yet; {instead}")]
     NotBuilt {

@@ -31,6 +31,7 @@ pub mod draw;
 mod error;
 mod facts;
 pub mod features;
+pub mod generator;
 mod graph;
 pub mod guard;
 pub mod normalise;

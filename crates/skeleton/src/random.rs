@@ -34,6 +34,8 @@ pub enum Purpose {
     Probe = 8,
     /// Inputs of tests.
     Test = 9,
+    /// Graphs made by generators.
+    Generate = 10,
 }
 
 /// A stream of random words, addressed by `(a, b, unit)`.

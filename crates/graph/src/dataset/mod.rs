@@ -1,12 +1,14 @@
-//! Data sets: a graph with features, labels and splits, from a name, a folder or a file. Start with [`load`].
+//! Data sets: a graph with features, labels and splits, from a name, a folder, a file or the spec of a generator. Start
+//! with [`load`].
 //!
 //! One file per kind of source, one line in [`ALL`]. Loading checks everything and repairs what has one meaning (CRLF,
 //! repeated edges, a missing direction), saying so in [`GraphData::warnings`]; what has none is an error with file and
-//! line. Loading draws no random number and never renumbers a node.
+//! line. Reading draws no random number and never renumbers a node.
 
 #[cfg(feature = "debian")]
 mod debian;
 mod files;
+mod generated;
 mod lines;
 mod place;
 mod sparse;
@@ -16,6 +18,7 @@ mod write;
 
 pub use files::FileFact;
 pub use place::{Listed, folders, list};
+pub(crate) use split::PUBLIC;
 pub use split::{Split, TrainingSplit};
 pub use write::{Written, convert};
 
@@ -28,6 +31,7 @@ use place::Place;
 pub static ALL: &[Entry] = &[
     #[cfg(feature = "debian")]
     debian::ENTRY,
+    generated::ENTRY,
     tsv::ENTRY,
     sparse::ENTRY,
 ];
@@ -70,7 +74,7 @@ pub enum Weights {
 /// A loaded data set. The graph is never changed after loading.
 #[derive(Debug, Clone)]
 pub struct GraphData {
-    /// Name: of the embedded set, or the last part of the path.
+    /// Name: of the embedded set, the last part of the path, or the full spec of a generated graph.
     pub name: String,
     /// Kind of source: [`Entry::name`].
     pub kind: &'static str,
@@ -138,9 +142,13 @@ impl GraphData {
         structure::homophily(&self.graph, &self.labels)
     }
 
-    /// One digest over the digests of all files: two sets with the same one hold the same bytes.
+    /// One digest over the digests of all files: two sets with the same one hold the same bytes. Of a generated graph,
+    /// which has no files, the digest of its spec, from which all of it follows.
     pub fn digest(&self) -> String {
         let mut sha = sapwood_files::digest::Sha256::new();
+        if self.kind == crate::generator::KIND {
+            sha.update(self.name.as_bytes());
+        }
         for file in &self.files {
             sha.update(format!("{}\t{}\n", file.path, file.sha256).as_bytes());
         }
@@ -148,8 +156,8 @@ impl GraphData {
     }
 }
 
-/// Loads the data set that `spec` names: one inside the program, a folder, a file, or the name of a folder or file below
-/// `$SAPWOOD_DATA` (a list like `PATH`) or `./data`.
+/// Loads the data set that `spec` names: one inside the program, a folder, a file, the name of a folder or file below
+/// `$SAPWOOD_DATA` (a list like `PATH`) or `./data`; or makes the graph of a generator's spec ([`crate::generator`]).
 ///
 /// # Errors
 /// [`crate::Error::NotFound`] with the places tried, [`crate::Error::NotBuilt`] for a kind of source that this version

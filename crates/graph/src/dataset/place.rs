@@ -1,7 +1,8 @@
-//! Where data sets are: inside the program, in `$SAPWOOD_DATA`, in `./data`, or at a path.
+//! Where data sets are: inside the program, in `$SAPWOOD_DATA`, in `./data`, at a path, or nowhere yet (generators).
 
 use super::files::names_in;
 use super::{ALL, Entry};
+use crate::generator::{self, Recipe};
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub(super) enum Place {
     /// Inside the program.
     Embedded(String),
+    /// To be made by a generator from this spec.
+    Generated(String),
     /// A folder and the names of the files in it.
     Folder(PathBuf, Vec<String>),
     /// A file.
@@ -36,19 +39,17 @@ pub fn folders() -> Vec<PathBuf> {
 }
 
 /// Prefixes and endings of sources that this version does not read, and what to do instead.
-const NOT_BUILT: &[(&str, &str)] = &[
-    ("planetoid:", "convert it to a TSV folder"),
-    ("ogb:", "convert it to a TSV folder"),
-    ("sbm:", "write the graph as an edge list"),
-    ("rmat:", "write the graph as an edge list"),
-    ("ba:", "write the graph as an edge list"),
-];
+const NOT_BUILT: &[(&str, &str)] =
+    &[("planetoid:", "convert it to a TSV folder"), ("ogb:", "convert it to a TSV folder")];
 
 const NOT_BUILT_ENDINGS: &[(&str, &str)] =
     &[(".npz", "convert it to a TSV folder"), (".spw", "write it as Matrix Market or as an edge list")];
 
 /// The place that `spec` names and the kind of source that reads it.
 pub(super) fn find(spec: &str) -> Result<(&'static Entry, Place)> {
+    if Recipe::parse(spec)?.is_some() {
+        return Ok((&super::generated::ENTRY, Place::Generated(spec.into())));
+    }
     if let Some((prefix, instead)) = NOT_BUILT.iter().find(|(prefix, _)| spec.starts_with(prefix)) {
         return Err(not_built(prefix.trim_end_matches(':'), instead));
     }
@@ -68,6 +69,10 @@ pub(super) fn find(spec: &str) -> Result<(&'static Entry, Place)> {
             return Ok((entry, place));
         }
         tried.push(path.display().to_string());
+    }
+    if let Some(generator) = generator::ALL.iter().find(|e| e.name == spec) {
+        let hint = format!("{spec} is a generator: write its parameters, as in {}", generator.example);
+        return Err(Error::NotFound { name: spec.into(), tried, hint });
     }
     let hint = format!(
         "a data set is a folder with edges.tsv, or an edge list or Matrix Market file: set SAPWOOD_DATA to the folder that \

@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     load: |place, options| match place {
         Place::File(path) => load(path, options),
         Place::Folder(path, _) => Err(Error::file(path.display().to_string(), "a folder, not a file")),
-        Place::Embedded(name) => Err(Error::file(name.clone(), "not a file")),
+        Place::Embedded(name) | Place::Generated(name) => Err(Error::file(name.clone(), "not a file")),
     },
 };
 

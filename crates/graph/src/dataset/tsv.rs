@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
             read(&file_name(&resolved), ENTRY.name, Files::new(Home::Folder(path.clone())), options)
         }
         Place::File(path) => Err(Error::file(path.display().to_string(), "not a folder")),
-        Place::Embedded(name) => Err(Error::file(name.clone(), "not a folder")),
+        Place::Embedded(name) | Place::Generated(name) => Err(Error::file(name.clone(), "not a folder")),
     },
 };
 

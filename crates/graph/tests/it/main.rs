@@ -3,6 +3,7 @@
 
 mod conformance;
 mod data;
+mod generators;
 mod loading;
 mod operators;
 mod registry;

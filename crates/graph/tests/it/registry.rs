@@ -1,6 +1,6 @@
 //! Every file in a registry's folder is registered, and names are unique.
 
-use sapwood_graph::{dataset, normalise, sampler};
+use sapwood_graph::{dataset, generator, normalise, sampler};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -33,6 +33,11 @@ fn every_sampler_is_registered() {
         files("sampler", &["facts", "labels", "options", "rates", "units"]),
         set(sampler::ALL.iter().map(|e| e.name))
     );
+}
+
+#[test]
+fn every_generator_is_registered() {
+    assert_eq!(files("generator", &["spec"]), set(generator::ALL.iter().map(|e| e.name)));
 }
 
 #[test]

@@ -1,14 +1,15 @@
-//! `sapwood data`: what data sets there are, what is in one, and writing one as a TSV folder.
+//! `sapwood data`: what data sets there are, what is in one, and writing or generating one as a TSV folder.
 
-use crate::cli::{Context, Exit, Failure, Run};
+use crate::cli::{Context, Exit, Failure, Run, resources};
 use clap::{Args, Subcommand};
 use sapwood_graph::dataset::{self, Listed, Weights};
+use sapwood_graph::generator::{self, Parameter, Recipe};
 use sapwood_graph::{Facts, GraphData, LoadOptions};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// List, show and convert data sets.
+/// List, show, convert and generate data sets.
 #[derive(Debug, Args)]
 pub(crate) struct Data {
     #[command(subcommand)]
@@ -23,17 +24,14 @@ enum Command {
     Show(Source),
     /// Write a data set as a folder of text files
     Convert(Convert),
-    /// Generate a graph (not built yet)
-    #[command(hide = true)]
-    Make {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
+    /// Generate a graph and write it as a folder of text files
+    Make(Make),
 }
 
 #[derive(Debug, Args)]
 struct Source {
-    /// `debian`, a folder, an edge list, a Matrix Market file, or a name below $SAPWOOD_DATA or ./data
+    /// `debian`, a folder, an edge list, a Matrix Market file, a name below $SAPWOOD_DATA or ./data, or the spec of a
+    /// generator such as `sbm:n=1000,k=4,in=0.05,out=0.005`
     #[arg(default_value = "debian")]
     data: String,
     /// Keep the direction of arcs; reads arcs.tsv where there is one
@@ -56,17 +54,39 @@ struct Convert {
     out: PathBuf,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = generators())]
+struct Make {
+    /// Name of a generator, or a whole spec
+    generator: String,
+    /// Its parameters; `seed` is the seed of the graph, not the --seed of runs
+    #[arg(value_name = "KEY=VALUE")]
+    parameters: Vec<String>,
+    /// Folder to write: missing, empty, or the unchanged output of an earlier call
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// One line for each generator and each of its parameters.
+fn generators() -> String {
+    let parameter = |p: &Parameter| {
+        let default = p.default.map_or_else(String::new, |d| format!(" [default: {d}]"));
+        format!("      {:<6} {}{default}\n", p.name, p.meaning)
+    };
+    let lines = generator::ALL.iter().map(|e| {
+        let parameters: String = e.parameters.iter().map(parameter).collect();
+        format!("  {}\n      {}\n{parameters}", e.example, e.summary)
+    });
+    format!("Generators:\n{}", lines.collect::<String>())
+}
+
 impl Run for Data {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         match self.command {
             Command::List => list(cx)?,
             Command::Show(source) => show(cx, &source)?,
             Command::Convert(convert) => self::convert(cx, &convert)?,
-            Command::Make { rest } => {
-                let what = rest.first().map_or(String::new(), |generator| format!(" {generator}"));
-                let hint = "write the graph as an edge list, or use the embedded data set debian";
-                return Err(Failure::usage(format!("data make{what}: generators are not built yet")).hint(hint));
-            }
+            Command::Make(make) => self::make(cx, &make)?,
         }
         Ok(Exit::Done)
     }
@@ -88,7 +108,9 @@ fn list(cx: &Context) -> Result<(), Failure> {
             writeln!(out, "{name:<width$}  {kind:<8}  {path}")?;
         }
         let places: Vec<String> = list.looked_in.iter().map(|p| p.display().to_string()).collect();
-        writeln!(out, "looked in: {} (SAPWOOD_DATA names more folders)", places.join(", "))
+        writeln!(out, "looked in: {} (SAPWOOD_DATA names more folders)", places.join(", "))?;
+        let examples: Vec<&str> = generator::ALL.iter().map(|e| e.example).collect();
+        writeln!(out, "generators, for example: {}", examples.join("  "))
     })
 }
 
@@ -107,6 +129,7 @@ impl Source {
             (_, true) => Weights::Ignored,
             _ => Weights::Stored,
         };
+        resources::check_generated(&self.data)?;
         let data = sapwood_graph::load(&self.data, &LoadOptions { directed: self.directed, weights })?;
         data.warnings.iter().for_each(|warning| cx.warn(warning));
         Ok(data)
@@ -123,13 +146,25 @@ fn show(cx: &Context, source: &Source) -> Result<(), Failure> {
 }
 
 fn convert(cx: &Context, convert: &Convert) -> Result<(), Failure> {
-    let data = convert.source.load(cx)?;
-    let written = dataset::convert(&data, &convert.out)?;
+    write(cx, &convert.source.load(cx)?, &convert.out, "sapwood.data.convert/1")
+}
+
+fn make(cx: &Context, make: &Make) -> Result<(), Failure> {
+    let recipe = Recipe::of(&make.generator, &make.parameters)?;
+    if cx.flags.seed != 0 {
+        cx.warn("--seed is the seed of runs and does not change a graph; write seed=N among the parameters");
+    }
+    resources::check_recipe(&recipe)?;
+    let data = recipe.make(cx.runtime()?.exec())?;
+    write(cx, &data, &make.out, "sapwood.data.make/1")
+}
+
+fn write(cx: &Context, data: &GraphData, folder: &Path, schema: &'static str) -> Result<(), Failure> {
+    let written = dataset::convert(data, folder)?;
     written.warnings.iter().for_each(|warning| cx.warn(warning));
-    let facts = Facts { files: written.files, ..Facts::of(&data) };
-    let report = Report { schema: "sapwood.data.convert/1", facts };
+    let report = Report { schema, facts: Facts { files: written.files, ..Facts::of(data) } };
     cx.emit(&report, |out| {
-        writeln!(out, "{}: written to {}", report.facts.name, convert.out.display())?;
+        writeln!(out, "{}: written to {}", report.facts.name, folder.display())?;
         files(&report.facts, out)
     })
 }

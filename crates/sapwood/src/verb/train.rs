@@ -39,6 +39,7 @@ impl Train {
     fn train<T: Number>(self, cx: &Context, mut settings: Settings) -> Result<Exit, Failure> {
         let start = Instant::now();
         interrupt::install()?;
+        resources::check_generated(&self.data)?;
         let mut data = sapwood_graph::load(&self.data, &self.load_options())?;
         data.warnings.iter().for_each(|warning| cx.warn(warning));
         let split = data.training_split(settings.split.as_deref())?;

@@ -29,6 +29,7 @@ pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/graph/src/dataset", "docs/data.md", &["files", "lines", "place", "split", "write"]),
     registry("crates/graph/src/draw", "docs/rank.md", &["nested", "order", "quotas", "scratch", "smallest"]),
     registry("crates/graph/src/sampler", "docs/train.md", &["facts", "labels", "options", "rates", "units"]),
+    registry("crates/graph/src/generator", "docs/data.md", &["spec"]),
     registry("crates/graph/src/normalise", "docs/train.md", &[]),
     registry("crates/train/src/model", "docs/train.md", &[]),
     registry("crates/train/src/init", "docs/train.md", &[]),

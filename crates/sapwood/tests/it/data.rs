@@ -113,7 +113,12 @@ fn warnings_go_to_stderr_and_directions_are_kept_on_request() {
 fn what_is_wrong_is_named() {
     let missing = refused(&["show", "nowhere"]);
     assert!(missing.starts_with("error: no data set 'nowhere': looked at data/nowhere, nowhere"), "{missing}");
-    assert!(refused(&["make", "sbm", "n=10"]).contains("generators are not built yet"));
+    let out = folder().unwrap();
+    let out = out.path().to_str().unwrap();
+    assert!(refused(&["make", "sbm", "n=10", "-o", out]).contains("sbm:n=10: k, in, out not set"));
+    assert!(refused(&["make", "ba", "n=10", "-o", out]).contains("the generator ba is not built yet"));
+    assert!(refused(&["make", "smb", "-o", out]).contains("did you mean 'sbm'?"));
+    assert!(refused(&["show", "sbm:n=4000000000,k=1,in=0,out=0"]).contains("needs about 91552 MB of memory"));
     assert!(refused(&["show", "planetoid:x/cora"]).contains("not built yet"));
     assert!(refused(&["show", "karate", "--weighted", "--unweighted"]).contains("cannot be used with"));
     let broken = folder_with(&[("edges.tsv", "0 1\n1 -2\n")]).unwrap();
@@ -138,4 +143,40 @@ fn what_an_interrupted_conversion_left_is_no_data_set_and_no_obstacle() {
         assert!(!out.join(".convert.tmp").exists());
     }
     assert_eq!(call(&format!("show {}", out.display())).code, Some(0));
+}
+
+#[test]
+fn a_generated_graph_is_written_with_the_same_facts() {
+    let root = folder().unwrap();
+    let path = root.path().join("blocks");
+    let path = path.to_str().unwrap();
+    let made = shown(&["make", "sbm", "n=60", "k=3", "in=0.4", "out=0.02", "-o", path]);
+    assert_eq!(keys(&made), MEMBERS.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(made["schema"], "sapwood.data.make/1");
+    assert_eq!(made["name"], "sbm:n=60,k=3,in=0.4,out=0.02,seed=0");
+    let counts = |mut v: Value, more: &str| {
+        v.as_object_mut().unwrap().retain(|k, _| k != "schema" && k != "name" && k != more);
+        v
+    };
+    assert_eq!(counts(shown(&["show", path]), ""), counts(made.clone(), ""));
+    let unwritten = shown(&["show", "sbm:n=60,k=3,in=0.4,out=0.02"]);
+    assert_eq!(counts(unwritten, "files"), counts(made.clone(), "files"));
+    // a whole spec is as good, and the seed of runs is no seed of a graph
+    let ran =
+        data(&["make", "sbm:n=60,k=3", "in=0.4", "out=0.02", "-o", path, "--seed", "5", "--json", "--threads", "2"]);
+    assert_eq!(ran.json().unwrap(), made);
+    assert!(ran.stderr.contains("warning: --seed is the seed of runs"), "{}", ran.stderr);
+    let help = data(&["make", "--help"]).stdout;
+    assert!(help.contains("sbm:n=1000,k=4,in=0.05,out=0.005") && help.contains("[default: 0.57]"), "{help}");
+    assert!(data(&["list"]).stdout.contains("rmat:scale=16,edge=16"));
+}
+
+#[test]
+fn a_generated_graph_can_be_trained_on() {
+    let program = Program::new(env!("CARGO_BIN_EXE_sapwood"));
+    let ran = program.line("train sbm:n=30,k=2,in=0.5,out=0.05 --epochs 3 --json").run().unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let json = ran.json().unwrap();
+    assert_eq!(json["data"]["name"], "sbm:n=30,k=2,in=0.5,out=0.05,seed=0");
+    assert!(ran.stderr.contains("has no features: the one-hot degree is used"), "{}", ran.stderr);
 }

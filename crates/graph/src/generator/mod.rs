@@ -1,0 +1,173 @@
+//! Graphs from formulas and a seed. One file per generator, one line in [`ALL`]; by that line it is a data set
+//! (`sbm:n=1000,k=4,in=0.05,out=0.005`) wherever one is named, and a word of `sapwood data make`.
+//!
+//! A [`Recipe`] is a checked spec. All of a graph follows from its spec: equal specs give equal graphs on any machine and
+//! any number of threads, because every random number is keyed by what it decides (a row, a draw), never by who draws it.
+//! Generated graphs are undirected and simple: no self-loops, no weights, every pair once, nodes in the generator's order.
+//! A generator builds no [`Graph`] itself, reads no file and prints nothing.
+
+mod rmat;
+mod sbm;
+mod spec;
+
+pub use spec::{Kind, Parameter, SEED, Values};
+
+use crate::dataset::{PUBLIC, Split};
+use crate::graph::{Edge, Graph, GraphOptions, NodeId};
+use crate::{Error, GraphData, Result};
+use sapwood_skeleton::Exec;
+
+/// Every generator.
+pub static ALL: &[Entry] = &[sbm::ENTRY, rmat::ENTRY];
+
+/// Names of generators that the command line promises and this version does not have; a name in [`ALL`] goes first.
+const NOT_BUILT: [&str; 3] = ["ba", "erdos", "grid"];
+
+/// The kind of a generated data set, as `data show` and the registry of data sets have it.
+pub(crate) const KIND: &str = "generated";
+
+/// A line of the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Name: the word before the colon of a spec.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// A spec that works, for help and messages.
+    pub example: &'static str,
+    /// What the spec may set, in the order of its full form; [`SEED`] last.
+    pub parameters: &'static [Parameter],
+    /// Makes the generator of values that are inside their ranges; refuses those that do not go together.
+    pub new: fn(&Values) -> Result<Box<dyn Generator>>,
+}
+
+/// How large a graph gets, known before it is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// Nodes.
+    pub nodes: u64,
+    /// Edges that will be listed, before repeats are merged; an expected number where it is random.
+    pub edges: f64,
+}
+
+/// What a generator makes.
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    /// Ends inside the nodes, weight 1. Self-loops, repeats and both directions of a pair are allowed: they are dropped
+    /// or merged.
+    pub edges: Vec<Edge>,
+    /// Class of each node; empty for a generator without classes.
+    pub labels: Vec<i32>,
+    /// Number of classes.
+    pub classes: usize,
+}
+
+/// A generator with its parameters.
+pub trait Generator: std::fmt::Debug + Send + Sync {
+    /// How large the graph gets.
+    fn size(&self) -> Size;
+
+    /// Lists the edges: the same list for any `exec`.
+    ///
+    /// # Errors
+    /// Those of the executor.
+    fn list(&self, exec: Exec<'_>) -> Result<Listed>;
+}
+
+/// A checked spec.
+#[derive(Debug)]
+pub struct Recipe {
+    name: String,
+    generator: Box<dyn Generator>,
+}
+
+impl Recipe {
+    /// The recipe of a spec such as `sbm:n=30,k=2,in=0.5,out=0.05`, or `None` if no generator's name and a colon begin it.
+    ///
+    /// # Errors
+    /// [`Error::Generator`] or [`Error::Unknown`] naming the parameter and its range, or for more edges than a graph can
+    /// number; [`Error::NotBuilt`] for a generator of a later version.
+    pub fn parse(spec: &str) -> Result<Option<Recipe>> {
+        Recipe::parse_among(ALL, spec)
+    }
+
+    /// [`Recipe::parse`] with another registry.
+    ///
+    /// # Errors
+    /// As [`Recipe::parse`].
+    pub fn parse_among(all: &[Entry], spec: &str) -> Result<Option<Recipe>> {
+        let Some((name, settings)) = spec.split_once(':') else { return Ok(None) };
+        let Some(entry) = all.iter().find(|e| e.name == name) else {
+            return if NOT_BUILT.contains(&name) { Err(not_built(name, all)) } else { Ok(None) };
+        };
+        let values = spec::parse(entry, spec, settings)?;
+        let generator = (entry.new)(&values)?;
+        let edges = generator.size().edges;
+        if edges > f64::from(u32::MAX) {
+            let needed = entry.parameters.iter().filter(|p| p.default.is_none()).map(|p| p.name);
+            let names = needed.collect::<Vec<_>>().join(", ");
+            let what = format!("{edges:.0} edges are more than {}, which a graph can number; change {names}", u32::MAX);
+            return Err(values.wrong(what));
+        }
+        Ok(Some(Recipe { name: values.full_form(entry), generator }))
+    }
+
+    /// [`Recipe::parse`] for a generator's name and its parameters apart, as a command line has them.
+    ///
+    /// # Errors
+    /// As [`Recipe::parse`], and [`Error::Unknown`] for a name that no generator has.
+    pub fn of(generator: &str, parameters: &[String]) -> Result<Recipe> {
+        let name = generator.split(':').next().unwrap_or_default();
+        let colon = if generator.contains(':') && !parameters.is_empty() { "," } else { ":" };
+        let spec = if generator.contains(':') && parameters.is_empty() {
+            generator.to_owned()
+        } else {
+            format!("{generator}{colon}{}", parameters.join(","))
+        };
+        Recipe::parse(&spec)?.ok_or_else(|| Error::unknown("generator", name, ALL.iter().map(|e| e.name)))
+    }
+
+    /// The spec with every parameter written out, in a fixed order: the name of the data set.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes that making the graph takes at its largest, about.
+    ///
+    /// 28 an edge: its line (12), both its arcs with column and number (16), as much as a second copy of the line while
+    /// sorting; 24 a node: two lists of offsets, label, split.
+    pub fn bytes(&self) -> u64 {
+        let Size { nodes, edges } = self.generator.size();
+        nodes.saturating_mul(24).saturating_add((edges * 28.0) as u64)
+    }
+
+    /// Makes the data set. Labelled nodes get the split by number mod 4: 0 trains, 1 validates, 2 and 3 test.
+    ///
+    /// # Errors
+    /// Those of the executor; [`Error::TooLarge`] if more pairs come out than a graph can number.
+    pub fn make(&self, exec: Exec<'_>) -> Result<GraphData> {
+        let nodes = self.generator.size().nodes as usize;
+        let mut listed = self.generator.list(exec)?;
+        listed.edges.retain(|e| e.from != e.to);
+        let (graph, _) = Graph::build(nodes, listed.edges, GraphOptions::default())?;
+        let mut data = GraphData::of_graph(self.name.as_str(), KIND, graph);
+        if listed.classes > 0 {
+            data.labels = listed.labels;
+            data.classes = listed.classes;
+            data.splits = vec![by_number(nodes)];
+        }
+        Ok(data)
+    }
+}
+
+/// The split by number mod 4.
+fn by_number(nodes: usize) -> Split {
+    let part = |wanted: fn(u32) -> bool| (0..nodes as u32).filter(|&i| wanted(i)).map(NodeId).collect();
+    Split { name: PUBLIC.into(), train: part(|i| i % 4 == 0), val: part(|i| i % 4 == 1), test: part(|i| i % 4 > 1) }
+}
+
+fn not_built(name: &str, all: &[Entry]) -> Error {
+    let known: Vec<&str> = all.iter().map(|e| e.name).collect();
+    let instead = format!("there are {}; or write the graph as an edge list", known.join(", "));
+    Error::NotBuilt { what: format!("the generator {name}"), instead }
+}
