@@ -133,14 +133,14 @@ pub enum Error {
     },
     /// The weights of the arcs that leave the nodes are not those of the matrix.
     #[error(
-        "out_weight does not belong to the matrix: arcs carried {gathered} of the mass, {left} was to be carried; \
+        "out_weight does not belong to the matrix: {found} of the mass was found after a sweep, {expected} was expected; \
          it must be the column sums, self-loops counted once"
     )]
     OutWeight {
-        /// Mass that arrived.
-        gathered: f64,
-        /// Mass of the nodes that are no sinks.
-        left: f64,
+        /// Mass that was found.
+        found: f64,
+        /// Mass that was to be there.
+        expected: f64,
     },
     /// A size beyond what a machine can address.
     #[error("{what} of {rows} x {cols} is beyond 2^63 bytes")]

@@ -6,9 +6,9 @@
 
 use crate::algorithms::Walk;
 use crate::error::{Error, Result};
-use crate::plan::WorkPlan;
+use crate::plan::{HEAVIEST, WorkPlan};
 use crate::scalar::{Index, Scalar};
-use crate::structure::{Segment, Structure, WorkRange};
+use crate::structure::{Segment, Stretch, Structure, WorkRange};
 use sapwood_skeleton::{Arena, ChunkPlan, Exec};
 
 /// log2 of the number of units in the bound of all sums. Bounds may be overrun by rounding; three bits are spare.
@@ -39,9 +39,63 @@ pub(super) fn term<V: Scalar>(value: V, z: u64) -> i64 {
     if V::PATTERN { z as i64 } else { whole(value.to::<f64>() * f64::from_bits(z)) }
 }
 
+/// Rows whose sums are taken from one list of running sums.
+const BATCH: usize = 64;
+
 /// Calls `each(row, sum)` for every row in `work`, or for its one piece of a heavy row.
+///
+/// Whole numbers allow a short cut: the sum of a row is the difference of two running sums over all entries, so no branch
+/// depends on the lengths of rows.
 #[inline(always)]
-pub(super) fn sums<S: Structure>(a: &S, work: WorkRange, arena: &Arena, z: &[u64], mut each: impl FnMut(usize, i64)) {
+pub(super) fn sums<S: Structure>(
+    a: &S,
+    work: WorkRange,
+    arena: &Arena,
+    z: &[u64],
+    mut each: impl FnMut(usize, i64),
+) -> sapwood_skeleton::Result<()> {
+    let gathered = |_: &(), j: usize| z[j];
+    if WorkPlan::is_piece(work) {
+        walk(a, work, arena, &mut (), gathered, |(), row, sum| each(row, sum));
+        return Ok(());
+    }
+    let running = arena.take::<i64>(HEAVIEST)?;
+    let mut ends = [0; BATCH];
+    for row in (work.start.0..work.end.0).step_by(BATCH) {
+        let rows = row..work.end.0.min(row + BATCH);
+        let ends = &mut ends[..rows.len()];
+        match a.stretch(rows.clone(), ends) {
+            Some(Stretch { columns, values, .. }) if columns.len() < HEAVIEST => {
+                running[0] = 0;
+                let mut sum = 0i64;
+                for ((c, &v), slot) in columns.iter().zip(values).zip(&mut running[1..]) {
+                    sum = sum.wrapping_add(term(v, z[c.to_usize()]));
+                    *slot = sum;
+                }
+                let mut before = 0;
+                for (row, &end) in rows.zip(&*ends) {
+                    let after = running[end as usize];
+                    each(row, after.wrapping_sub(before));
+                    before = after;
+                }
+            }
+            _ => walk(a, WorkRange::rows(rows), arena, &mut (), gathered, |(), row, sum| each(row, sum)),
+        }
+    }
+    Ok(())
+}
+
+/// Calls `each(state, row, sum)` for every row in `work`, or for its one piece of a heavy row. `at(state, j)` is what is
+/// gathered for node j.
+#[inline(always)]
+pub(super) fn walk<S: Structure, C>(
+    a: &S,
+    work: WorkRange,
+    arena: &Arena,
+    state: &mut C,
+    at: impl Fn(&C, usize) -> u64,
+    mut each: impl FnMut(&mut C, usize, i64),
+) {
     let piece = WorkPlan::is_piece(work);
     let mut sum = 0i64;
     a.segments(
@@ -50,10 +104,10 @@ pub(super) fn sums<S: Structure>(a: &S, work: WorkRange, arena: &Arena, z: &[u64
         #[inline(always)]
         |Segment { row, columns, values, ends_row, .. }| {
             for (c, &v) in columns.iter().zip(values) {
-                sum = sum.wrapping_add(term(v, z[c.to_usize()]));
+                sum = sum.wrapping_add(term(v, at(state, c.to_usize())));
             }
             if ends_row || piece {
-                each(row, std::mem::take(&mut sum));
+                each(state, row, std::mem::take(&mut sum));
             }
         },
     );

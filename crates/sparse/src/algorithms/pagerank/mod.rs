@@ -4,8 +4,10 @@
 //! ([`fixed`]): it is exact, so it has no order, and nodes that an automorphism of the graph exchanges get equal bits.
 
 mod fixed;
+mod gauss_seidel;
 mod options;
 mod power;
+mod sweep;
 
 pub use options::{Method, PageRankOptions};
 
@@ -18,9 +20,9 @@ use sapwood_skeleton::Exec;
 /// Scores and how they were found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRank {
-    /// One score per node; they sum to 1.
+    /// One score per node. They sum to 1: with the power iteration up to rounding, with Gauss-Seidel up to the bound.
     pub scores: Vec<f64>,
-    /// Sweeps over the matrix.
+    /// Sweeps over the matrix; 0 if α = 0, where the scores are the teleport.
     pub iterations: u32,
     /// ‖x_k − x_{k−1}‖₁ of the last sweep.
     pub residual: f64,
@@ -62,7 +64,10 @@ pub fn pagerank<A: Walk>(
         dangling: out_weight.iter().filter(|&&w| w == 0.0).count() as u64,
     };
     if options.alpha > 0.0 && !out_weight.is_empty() {
-        power::run(exec, a, &v, options, &mut result)?;
+        match options.method {
+            Method::Power => power::run(exec, a, &v, options, &mut result)?,
+            Method::GaussSeidel => gauss_seidel::run(exec, a, &v, options, &mut result)?,
+        }
         result.error_bound = options.alpha / (1.0 - options.alpha) * result.residual;
         result.converged = result.residual <= options.tol;
     }

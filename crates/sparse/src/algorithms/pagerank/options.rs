@@ -22,7 +22,7 @@ pub struct PageRankOptions<'a> {
     pub alpha: f64,
     /// Stop when ‖x_k − x_{k−1}‖₁ is at most this; finite and positive.
     pub tol: f64,
-    /// Most sweeps.
+    /// Most sweeps, at least 1.
     pub max_iter: u32,
     /// How to iterate.
     pub method: Method,
@@ -53,6 +53,9 @@ impl PageRankOptions<'_> {
         }
         if !(tol > 0.0 && tol.is_finite()) {
             return Err(Error::Option { name: "tol", value: tol, range: "positive and finite" });
+        }
+        if self.max_iter == 0 {
+            return Err(Error::Option { name: "max_iter", value: 0.0, range: "at least 1" });
         }
         Ok(())
     }

@@ -1,53 +1,21 @@
 //! Power iteration: one parallel pass a sweep gathers, updates and measures.
 
 use super::options::{PageRankOptions, Vectors};
+use super::sweep::{Measures, start, zeros};
 use super::{PageRank, fixed};
 use crate::algorithms::Walk;
-use crate::error::{Error, Result, reserve};
+use crate::error::{Error, Result};
 use crate::plan::WorkPlan;
 use crate::scalar::Scalar;
 use crate::structure::Structure;
-use sapwood_skeleton::{ChunkPlan, Exec, Work, per_chunk, spans};
+use sapwood_skeleton::{isa, ChunkPlan, Exec, Work, per_chunk, spans};
 
-/// What a sweep measures of some rows.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Measures {
-    /// Σ |x_new − x|.
-    pub(super) delta: f64,
-    /// Σ of what came in along arcs.
-    pub(super) gathered: f64,
-    /// Σ of x_new over sinks, in units.
-    pub(super) sinks: i64,
-    /// The largest x_new.
-    pub(super) largest: f64,
-}
-
-impl Measures {
-    fn add(&mut self, other: Measures) {
-        self.delta += other.delta;
-        self.gathered += other.gathered;
-        self.sinks += other.sinks;
-        self.largest = self.largest.max(other.largest);
-    }
-
-    /// Sums over the items of a plan, in a tree that their number fixes.
-    pub(super) fn total(items: &[Measures]) -> Measures {
-        match items {
-            [] => Measures::default(),
-            [one] => *one,
-            _ => {
-                let (left, right) = items.split_at(items.len().next_power_of_two() / 2);
-                let mut sum = Measures::total(left);
-                sum.add(Measures::total(right));
-                sum
-            }
-        }
-    }
-}
+/// Stored values of the matrix that is walked.
+type ValueOf<A> = <<A as Walk>::Matrix as Structure>::Value;
 
 /// The factors of one sweep.
 #[derive(Clone, Copy)]
-pub(super) struct Factors<'v> {
+struct Factors<'v> {
     v: &'v Vectors<'v>,
     alpha: f64,
     /// α · mass of the sinks.
@@ -62,28 +30,21 @@ impl Factors<'_> {
     /// Row `i` gets the sum of its arcs in units: changes x, gives what others gather next.
     #[inline(always)]
     fn update<V: Scalar>(&self, i: usize, sum: i64, x: &mut f64, m: &mut Measures) -> u64 {
-        let v = self.v;
+        let (v, old) = (self.v, *x);
         let out = v.out_weight[i];
         let mut gathered = sum as f64 * self.unit;
         if !v.own.is_empty() && out > 0.0 {
-            gathered += v.own[i] * (*x / out);
+            gathered += v.own[i] * (old / out);
         }
+        m.mass += gathered;
         let t = v.teleport.at(i);
         let sunk = self.sunk * v.dangling.as_ref().map_or(t, |d| d.at(i));
-        let new = self.alpha.mul_add(gathered, (1.0 - self.alpha).mul_add(t, sunk));
-        m.delta += (new - *x).abs();
-        m.gathered += gathered;
-        m.largest = m.largest.max(new);
-        *x = new;
-        if out > 0.0 {
-            return fixed::encode::<V>(new / out * self.next);
-        }
-        m.sinks += fixed::whole(new * self.next);
-        0
+        *x = self.alpha.mul_add(gathered, (1.0 - self.alpha).mul_add(t, sunk));
+        m.take::<V>(out, self.next, old, *x)
     }
 }
 
-/// Iterates from the scores in `result`.
+/// Iterates from x = t.
 pub(super) fn run<A: Walk>(
     exec: Exec<'_>,
     a: &A,
@@ -91,30 +52,24 @@ pub(super) fn run<A: Walk>(
     options: &PageRankOptions<'_>,
     result: &mut PageRank,
 ) -> Result<()> {
-    let (plan, n) = (a.plan(), v.out_weight.len());
-    let mut sweep = Sweep::new(plan, n)?;
+    let mut sweep = Sweep::new(a.plan(), v.out_weight.len())?;
     let alpha = options.alpha;
     // All sums of the first sweep are at most 1.
     let mut units = fixed::units_for(1.0);
-    let mut mass = 1.0;
-    let mut m = Measures { largest: 1.0, delta: 2.0, ..Measures::default() };
-    for (i, (&x, z)) in result.scores.iter().zip(&mut sweep.z).enumerate() {
-        let out = v.out_weight[i];
-        *z = if out > 0.0 { fixed::encode::<<A::Matrix as Structure>::Value>(x / out * units) } else { 0 };
-        m.sinks += if out > 0.0 { 0 } else { fixed::whole(x * units) };
-    }
+    let mut m = Measures::default();
+    start::<ValueOf<A>>(v, &result.scores, units, &mut sweep.z, &mut m);
+    m.delta = 2.0;
     while result.iterations < options.max_iter {
         // α·sum ≤ x afterwards ≤ the largest x + the change, and changes shrink by α a sweep.
         let bound = (m.largest + (alpha + alpha * alpha) * m.delta) / alpha;
         let next = fixed::units_for(bound.min(1.0));
-        let sunk = m.sinks as f64 / units;
-        let factors = Factors { v, alpha, sunk: alpha * sunk, unit: 1.0 / units, next };
-        sweep.once(exec, a, factors, &mut result.scores)?;
+        let sunk = m.sunk();
+        sweep.once(exec, a, Factors { v, alpha, sunk: alpha * sunk, unit: 1.0 / units, next }, &mut result.scores)?;
         m = Measures::total(&sweep.measures);
-        if !((m.gathered + sunk - mass).abs() <= 1e-6) {
-            return Err(Error::OutWeight { gathered: m.gathered, left: mass - sunk });
+        // Arcs carry what the nodes that are no sinks had.
+        if !((m.mass + sunk - 1.0).abs() <= 1e-6) {
+            return Err(Error::OutWeight { found: m.mass, expected: 1.0 - sunk });
         }
-        mass = 1.0;
         units = next;
         std::mem::swap(&mut sweep.z, &mut sweep.z_next);
         result.iterations += 1;
@@ -162,7 +117,7 @@ impl Sweep {
         let per_item = (matrix.entries() + 4 * x.len()) as f64 / items.max(1) as f64;
         let chunks = ChunkPlan::of(items, 1).dynamic().work(Work { flops: 2.0 * per_item, bytes: 8.0 * per_item });
         let (of_items, of_heavy) = self.measures.split_at_mut(items);
-        let z = &self.z;
+        let z = self.z.as_slice();
         let parts = (
             spans(&mut *x, &self.outputs),
             spans(&mut self.z_next, &self.outputs),
@@ -171,17 +126,28 @@ impl Sweep {
         );
         exec.for_chunks_mut(&chunks, parts, |worker, item, (x, z_next, slot, measures)| {
             let work = plan.range(item.start);
+            let (first, piece) = (work.start.0, WorkPlan::is_piece(work));
             let mut m = Measures::default();
-            let first = work.start.0;
-            let piece = WorkPlan::is_piece(work);
-            fixed::sums(matrix, work, worker.arena(), z, |row, sum| {
-                if piece {
-                    slot[0] = sum;
-                } else {
-                    let at = row - first;
-                    z_next[at] = factors.update::<<A::Matrix as Structure>::Value>(row, sum, &mut x[at], &mut m);
-                }
-            });
+            isa::vectorized(
+                #[inline(always)]
+                || {
+                    fixed::sums(
+                        matrix,
+                        work,
+                        worker.arena(),
+                        z,
+                        #[inline(always)]
+                        |row, sum| {
+                            if piece {
+                                slot[0] = sum;
+                            } else {
+                                let at = row - first;
+                                z_next[at] = factors.update::<ValueOf<A>>(row, sum, &mut x[at], &mut m);
+                            }
+                        },
+                    )
+                },
+            )?;
             measures[0] = m;
             Ok(())
         })?;
@@ -189,16 +155,8 @@ impl Sweep {
             *m = Measures::default();
             let sum = self.slots[heavy.slot..][..heavy.pieces].iter().sum();
             let row = heavy.row;
-            self.z_next[row] = factors.update::<<A::Matrix as Structure>::Value>(row, sum, &mut x[row], m);
+            self.z_next[row] = factors.update::<ValueOf<A>>(row, sum, &mut x[row], m);
         }
         Ok(())
     }
-}
-
-/// `len` zeros, or the memory that was refused.
-fn zeros<T: Copy + Default>(len: usize) -> Result<Vec<T>> {
-    let mut vec = Vec::new();
-    reserve(&mut vec, len, "the vectors of PageRank")?;
-    vec.resize(len, T::default());
-    Ok(vec)
 }
