@@ -6,7 +6,7 @@
 
 #[cfg(feature = "debian")]
 mod debian;
-mod files;
+pub(crate) mod files;
 mod lines;
 mod place;
 mod sparse;

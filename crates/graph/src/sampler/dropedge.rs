@@ -40,4 +40,8 @@ impl Source for Uniform {
         let quotas = Quotas::uniform(self.0, draw::exact_count(p, self.0))?;
         Ok(Calibrated { quotas: Arc::new(quotas), offset: None })
     }
+
+    fn tilt(&self, _: Exec<'_>, _: f64) -> Result<Vec<f64>> {
+        Ok(vec![0.0; self.0 as usize])
+    }
 }

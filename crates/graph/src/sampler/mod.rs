@@ -5,11 +5,13 @@
 //! options and the key alone: never on threads, on the order of calls or on earlier draws. A sampler never sees a label
 //! outside the training split ([`TrainLabels`] holds no other) and never changes the graph.
 
+mod degree;
 mod dropedge;
 mod facts;
 mod labels;
 mod none;
 mod options;
+mod ranked;
 mod rates;
 mod units;
 
@@ -24,7 +26,7 @@ use sapwood_skeleton::Exec;
 use std::sync::Arc;
 
 /// Every sampler.
-pub static ALL: &[Entry] = &[none::ENTRY, dropedge::ENTRY];
+pub static ALL: &[Entry] = &[none::ENTRY, dropedge::ENTRY, ranked::ENTRY, degree::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]

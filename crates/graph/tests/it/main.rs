@@ -5,6 +5,8 @@ mod conformance;
 mod data;
 mod loading;
 mod operators;
+mod ranked;
 mod registry;
 mod samplers;
+mod scores;
 mod support;
