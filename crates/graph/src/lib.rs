@@ -25,8 +25,9 @@
 
 mod bits;
 pub mod calibrate;
+pub mod centrality;
 pub mod dataset;
-mod direction;
+pub mod direction;
 pub mod draw;
 mod error;
 mod facts;
@@ -39,6 +40,7 @@ mod operator;
 pub mod sampler;
 pub mod score;
 pub mod structure;
+mod unit_list;
 
 pub use bits::BitMask;
 pub use dataset::{GraphData, LoadOptions, Split, load};

@@ -103,6 +103,45 @@ pub enum Error {
         /// Entries of the matrix.
         entries: usize,
     },
+    /// An option is out of its range.
+    #[error("{name} is {value}, it must be {range}")]
+    Option {
+        /// Name of the option.
+        name: &'static str,
+        /// The value found.
+        value: f64,
+        /// What it must be.
+        range: &'static str,
+    },
+    /// An element of an array is out of its range.
+    #[error("{array}[{index}] is {value}, it must be {range}")]
+    Element {
+        /// Name of the array.
+        array: &'static str,
+        /// Place in the array.
+        index: usize,
+        /// The value found.
+        value: f64,
+        /// What it must be.
+        range: &'static str,
+    },
+    /// Weights that shares are made of are all zero.
+    #[error("{array} is all zero: it needs at least one positive weight")]
+    AllZero {
+        /// Name of the array.
+        array: &'static str,
+    },
+    /// The weights of the arcs that leave the nodes are not those of the matrix.
+    #[error(
+        "out_weight does not belong to the matrix: {found} of the mass was found after a sweep, {expected} was expected; \
+         it must be the column sums, self-loops counted once"
+    )]
+    OutWeight {
+        /// Mass that was found.
+        found: f64,
+        /// Mass that was to be there.
+        expected: f64,
+    },
     /// A size beyond what a machine can address.
     #[error("{what} of {rows} x {cols} is beyond 2^63 bytes")]
     Overflow {

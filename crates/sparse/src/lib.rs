@@ -7,6 +7,7 @@
 //! No thread is started here and no sum depends on how the work was cut: work runs on a
 //! [`sapwood_skeleton::Exec`], formats know no executor, kernels know no format.
 
+pub mod algorithms;
 pub mod any;
 pub mod check;
 pub mod dense;

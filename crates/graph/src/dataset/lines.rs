@@ -14,17 +14,17 @@ impl Text {
     }
 
     /// Lines that hold something: neither blank nor a `#` comment.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.all_lines().map(|(n, line)| (n, line.trim_ascii())).filter(|(_, l)| !l.is_empty() && l[0] != b'#')
     }
 
     /// An error about line `line`.
-    pub(super) fn wrong(&self, line: u64, what: impl Into<String>) -> Error {
+    pub(crate) fn wrong(&self, line: u64, what: impl Into<String>) -> Error {
         Error::line(&self.name, line, what)
     }
 
     /// The fields of a line, cut at blanks and tabs: between `least` and `most`, else an error that shows `form`.
-    pub(super) fn fields<'a, const MOST: usize>(
+    pub(crate) fn fields<'a, const MOST: usize>(
         &self,
         line: u64,
         text: &'a [u8],
@@ -47,7 +47,7 @@ impl Text {
     }
 
     /// A node id, below `nodes` if that is known.
-    pub(super) fn node(&self, line: u64, field: &[u8], nodes: Option<usize>) -> Result<NodeId> {
+    pub(crate) fn node(&self, line: u64, field: &[u8], nodes: Option<usize>) -> Result<NodeId> {
         let Some(id) = whole(field) else {
             return Err(self.wrong(line, bad_id(field)));
         };

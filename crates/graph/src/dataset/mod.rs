@@ -7,7 +7,7 @@
 
 #[cfg(feature = "debian")]
 mod debian;
-mod files;
+pub(crate) mod files;
 mod generated;
 mod lines;
 mod place;

@@ -44,4 +44,8 @@ impl Source for Uniform {
         };
         Ok(Calibrated { quotas: Arc::new(quotas), offset: None })
     }
+
+    fn tilt(&self, _: Exec<'_>, _: f64) -> Result<Vec<f64>> {
+        Ok(vec![0.0; self.0 as usize])
+    }
 }

@@ -5,6 +5,7 @@
 //! options and the key alone: never on threads, on the order of calls or on earlier draws. A sampler never sees a label
 //! outside the training split ([`TrainLabels`] holds no other) and never changes the graph.
 
+mod degree;
 mod dropedge;
 mod dropedge_arcs;
 mod dropmessage;
@@ -14,6 +15,7 @@ mod facts;
 mod labels;
 mod none;
 mod options;
+mod ranked;
 mod rates;
 mod units;
 
@@ -28,8 +30,16 @@ use sapwood_skeleton::Exec;
 use std::sync::Arc;
 
 /// Every sampler.
-pub static ALL: &[Entry] =
-    &[none::ENTRY, dropedge::ENTRY, dropedge_arcs::ENTRY, dropnode::ENTRY, dropmessage::ENTRY, dropsens::ENTRY];
+pub static ALL: &[Entry] = &[
+    none::ENTRY,
+    dropedge::ENTRY,
+    ranked::ENTRY,
+    degree::ENTRY,
+    dropedge_arcs::ENTRY,
+    dropnode::ENTRY,
+    dropmessage::ENTRY,
+    dropsens::ENTRY,
+];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]

@@ -6,6 +6,8 @@ mod data;
 mod generators;
 mod loading;
 mod operators;
+mod ranked;
 mod registry;
 mod samplers;
+mod scores;
 mod support;

@@ -1,6 +1,6 @@
 //! Every file in a registry's folder is registered, and names are unique.
 
-use sapwood_graph::{dataset, generator, normalise, sampler};
+use sapwood_graph::{centrality, dataset, generator, normalise, sampler, score};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -38,6 +38,14 @@ fn every_sampler_is_registered() {
 #[test]
 fn every_generator_is_registered() {
     assert_eq!(files("generator", &["spec"]), set(generator::ALL.iter().map(|e| e.name)));
+}
+
+#[test]
+fn every_score_and_centrality_is_registered() {
+    let dashed = |name: &str| name.replace('_', "-");
+    let scores: Vec<String> = score::ALL.iter().map(|e| dashed(e.name)).collect();
+    assert_eq!(files("score", &[]), set(scores.iter().map(String::as_str)));
+    assert_eq!(files("centrality", &[]), set(centrality::ALL.iter().map(|e| e.name)));
 }
 
 #[test]

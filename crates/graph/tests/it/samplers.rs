@@ -81,7 +81,7 @@ fn the_suite_notices_a_wrong_count() {
 #[test]
 fn unknown_names_are_refused() {
     let e = sampler::find(sampler::ALL, "dropedges").unwrap_err().to_string();
-    assert_eq!(e, "unknown sampler 'dropedges', did you mean 'dropedge'?; known: none, dropedge");
+    assert!(e.starts_with("unknown sampler 'dropedges', did you mean 'dropedge'?; known: none, dropedge"), "{e}");
 }
 
 fn dropedge(graph: &Graph, p: f64) -> Box<dyn Prepared> {

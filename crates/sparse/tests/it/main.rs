@@ -1,6 +1,7 @@
 //! The integration tests of `sapwood-sparse`: one binary, one module per subject.
 #![cfg(test)]
 
+mod algorithms;
 mod conformance;
 mod dense;
 mod golden;

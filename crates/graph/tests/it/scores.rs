@@ -1,0 +1,174 @@
+//! Scores of units and centralities of nodes: golden values, laws, bad input.
+
+use crate::support::{build, graph, message, random_ends, runtime};
+use sapwood_graph::calibrate::mid_ranks;
+use sapwood_graph::centrality::{self, CentralityCx};
+use sapwood_graph::score::{self, ScoreCx, ScoreOptions};
+use sapwood_graph::{Graph, GraphOptions, LoadOptions, NodeId, TrainLabels, load};
+use sapwood_sparse::algorithms::PageRankOptions;
+
+pub(crate) fn triangle_with_tail() -> Graph {
+    graph(4, &[(0, 1), (1, 2), (2, 0), (2, 3)])
+}
+
+pub(crate) fn karate() -> Option<Graph> {
+    let path = sapwood_testkit::data::public("karate")?;
+    Some(load(path.to_str().unwrap(), &LoadOptions::default()).unwrap().graph.unweighted())
+}
+
+pub(crate) fn scores_by(name: &str, graph: &Graph, options: &ScoreOptions) -> sapwood_graph::Result<Vec<f64>> {
+    let (runtime, train) = (runtime(2), TrainLabels::none(graph.nodes()));
+    score::of(score::find(name)?, graph, &ScoreCx { exec: runtime.exec(), options, train: &train })
+}
+
+pub(crate) fn scores(name: &str, graph: &Graph) -> Vec<f64> {
+    scores_by(name, graph, &ScoreOptions::default()).unwrap()
+}
+
+fn central(name: &str, graph: &Graph, tol: f64) -> Vec<f64> {
+    let runtime = runtime(2);
+    let pagerank = PageRankOptions { tol, ..PageRankOptions::default() };
+    let cx = CentralityCx { exec: runtime.exec(), pagerank, weighted: false, seed: 0 };
+    (centrality::find(name).unwrap().rank)(graph, &cx).unwrap().scores
+}
+
+pub(crate) fn unit(graph: &Graph, u: u32, v: u32) -> usize {
+    graph.pair_ends().position(|ends| ends == (NodeId(u), NodeId(v))).unwrap()
+}
+
+pub(crate) fn near(got: f64, expected: f64, tolerance: f64) {
+    assert!((got - expected).abs() <= tolerance, "{got}, not {expected}");
+}
+
+#[test]
+fn golden_two_stage_scores() {
+    let s = scores("two_stage", &triangle_with_tail()); // pairs (0,1), (0,2), (1,2), (2,3)
+    let expected = [0.196_742_254_871, 0.294_251_038_007, 0.294_251_038_007, 0.214_755_669_115];
+    s.iter().zip(expected).for_each(|(&s, e)| near(s, e, 1e-10));
+    near(s.iter().sum(), 1.0, 1e-12);
+    let Some(karate) = karate() else { return };
+    let s = scores("two_stage", &karate);
+    near(s[unit(&karate, 0, 1)], 0.028_921_642_621, 1e-10);
+    near(s[unit(&karate, 32, 33)], 0.038_611_313_040, 1e-10);
+    assert_eq!(s.iter().copied().fold(0.0, f64::max), s[unit(&karate, 32, 33)]);
+}
+
+#[test]
+fn golden_pagerank_of_data_sets() {
+    for name in ["cora", "citeseer", "pubmed", "karate"] {
+        let Some(path) = sapwood_testkit::data::public(name) else { return };
+        let Ok(text) = std::fs::read_to_string(path.join("pagerank_085.tsv")) else { continue };
+        let data = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap();
+        // the listed values leave self-loops out
+        let ends: Vec<(u32, u32)> = data.graph.pair_ends().map(|(u, v)| (u.0, v.0)).collect();
+        let pi = central("pagerank", &graph(data.graph.nodes(), &ends), 1e-14);
+        let lines = text.lines().filter(|l| !l.starts_with('#') && !l.is_empty());
+        let fields = lines.filter_map(|l| l.split_once('\t'));
+        let listed: Vec<(usize, f64)> = fields.filter_map(|(i, x)| Some((i.parse().ok()?, x.parse().ok()?))).collect();
+        assert_eq!(listed.len(), data.graph.nodes(), "{name}");
+        listed.iter().for_each(|&(i, x)| near(pi[i], x, 1e-12));
+    }
+}
+
+/// Every score gives every unit of a graph whose edges are all alike the same rank.
+#[test]
+fn edges_that_are_alike_tie() {
+    let star = graph(6, &[(0, 3), (3, 1), (3, 2), (4, 3), (3, 5)]);
+    let cycle = graph(7, &[(0, 3), (3, 6), (6, 2), (2, 5), (5, 1), (1, 4), (4, 0)]);
+    let all: Vec<(u32, u32)> = (0..6).flat_map(|i| (0..i).map(move |j| (j, i))).collect();
+    for entry in score::ALL.iter().filter(|e| e.name != "file") {
+        for g in [&star, &cycle, &graph(6, &all)] {
+            let options = ScoreOptions { gamma: 0.7, delta: -1.3, ..ScoreOptions::default() };
+            let z = mid_ranks(&scores_by(entry.name, g, &options).unwrap()).unwrap();
+            assert!(z.iter().all(|&z| z == 0.0), "{}: {z:?}", entry.name);
+        }
+    }
+}
+
+/// Renumbering the nodes renumbers the scores; their ranks do not change by a bit.
+#[test]
+fn scores_follow_a_renumbering() {
+    let n = 60u32;
+    let ends = random_ends(n, 150);
+    let renamed = |i: u32| (i * 23 + 11) % n;
+    let others: Vec<(u32, u32)> = ends.iter().map(|&(u, v)| (renamed(u), renamed(v))).collect();
+    for directed in [false, true] {
+        let options = GraphOptions { directed, weighted: false };
+        let (g, h) = (build(n as usize, &ends, options), build(n as usize, &others, options));
+        for entry in score::ALL.iter().filter(|e| !["file", "resistance"].contains(&e.name)) {
+            let options = ScoreOptions { gamma: 1.5, delta: 0.5, ..ScoreOptions::default() };
+            let of = |g: &Graph| mid_ranks(&scores_by(entry.name, g, &options).unwrap()).unwrap();
+            let (a, b) = (of(&g), of(&h));
+            for (e, (u, v)) in g.pair_ends().enumerate() {
+                let (u, v) = (renamed(u.0), renamed(v.0));
+                let (u, v) = if directed { (u, v) } else { (u.min(v), u.max(v)) };
+                assert_eq!(a[e], b[unit(&h, u, v)], "{} of {u} - {v}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn scores_have_the_same_bits_at_any_number_of_threads() {
+    let g = graph(3000, &random_ends(3000, 20_000));
+    let (options, train) = (ScoreOptions::default(), TrainLabels::none(3000));
+    for entry in score::ALL.iter().filter(|e| e.name != "file") {
+        let at = |threads| {
+            let runtime = runtime(threads);
+            score::of(entry, &g, &ScoreCx { exec: runtime.exec(), options: &options, train: &train }).unwrap()
+        };
+        let one = at(1);
+        assert!([2, 3, 8].iter().all(|&t| at(t) == one), "{}", entry.name);
+    }
+}
+
+#[test]
+fn plain_scores_of_the_triangle_with_a_tail() {
+    let g = triangle_with_tail(); // degrees 2, 2, 3, 1
+    assert_eq!(scores("degree", &g), [4.0, 5.0, 5.0, 4.0]);
+    assert_eq!(scores("inv_degree", &g), [1.0, 0.5 + 1.0 / 3.0, 0.5 + 1.0 / 3.0, 1.0 / 3.0 + 1.0]);
+    let (a, c, d) = (0.245_927_818_588, 0.366_735_867_135, 0.141_408_495_688);
+    let expect = |name: &str, e: [f64; 4]| scores(name, &g).iter().zip(e).for_each(|(&s, e)| near(s, e, 1e-9));
+    expect("pr_mean", [a, (a + c) / 2.0, (a + c) / 2.0, (c + d) / 2.0]);
+    expect("pr_min", [a, a, a, d]);
+    expect("pr_max", [a, c, c, c]);
+    expect("pr_prod", [a * a, a * c, a * c, c * d].map(f64::ln));
+    expect("flow", [a, a / 2.0 + c / 3.0, a / 2.0 + c / 3.0, c / 3.0 + d]);
+}
+
+#[test]
+fn arcs_of_a_directed_graph_have_their_own_scores() {
+    let g = build(4, &[(0, 1), (1, 2), (2, 1), (2, 3)], GraphOptions { directed: true, weighted: false });
+    let pi = central("pagerank", &g, 1e-12);
+    let out = [1.0, 1.0, 2.0, 0.0];
+    let arcs: Vec<(usize, usize)> = g.pair_ends().map(|(head, tail)| (head.index(), tail.index())).collect();
+    assert_eq!(arcs, [(1, 0), (1, 2), (2, 1), (3, 2)]);
+    for (flow, &(_, tail)) in scores("flow", &g).iter().zip(&arcs) {
+        near(*flow, pi[tail] / out[tail], 1e-9);
+    }
+    assert_eq!(scores("degree", &g), [3.0, 4.0, 2.0, 3.0]);
+    let leaving: f64 = pi[0] + pi[1] + pi[2];
+    let s = scores("two_stage", &g);
+    [pi[0] / leaving, pi[2] / leaving * 2.0 / 3.0, pi[1] / leaving, pi[2] / leaving / 3.0]
+        .iter()
+        .zip(&s)
+        .for_each(|(e, s)| near(*s, *e, 1e-9));
+}
+
+#[test]
+fn options_out_of_range_name_their_flag() {
+    let g = triangle_with_tail();
+    let fail = |options: ScoreOptions| message(scores_by("two_stage", &g, &options));
+    let base = ScoreOptions::default;
+    for alpha in [1.0, -0.1, f64::NAN] {
+        assert!(fail(ScoreOptions { alpha, ..base() }).starts_with("--alpha must be"));
+    }
+    assert!(fail(ScoreOptions { gamma: f64::NAN, ..base() }).starts_with("--gamma must be"));
+    assert!(fail(ScoreOptions { delta: f64::INFINITY, ..base() }).starts_with("--delta must be"));
+    assert!(fail(ScoreOptions { lambda: 1.5, ..base() }).starts_with("--rank-lambda must be"));
+    let e = message(scores_by("two-stage", &g, &base()));
+    assert!(e.starts_with("unknown score 'two-stage', did you mean 'two_stage'?"), "{e}");
+    // infinite only because of the options: the pair is named
+    let e = message(scores_by("two_stage", &g, &ScoreOptions { gamma: 1e6, ..base() }));
+    assert!(e.starts_with("the score of pair 0 - 1 is NaN"), "{e}");
+}

@@ -1,0 +1,24 @@
+//! Iterative methods, one per file, and their registry.
+//!
+//! Each is written once over [`LinOp`] or [`Walk`], for every format and executor; no format is named here. Iteration
+//! counts, residuals and reasons for stopping are part of every result.
+
+pub mod linop;
+pub mod pagerank;
+
+pub use linop::{Borrowed, LinOp, Scaled, Transposed, Walk};
+pub use pagerank::{Method, PageRank, PageRankOptions, pagerank};
+
+use crate::Fact;
+
+/// The algorithms.
+pub static ALL: &[Fact] = &[Fact {
+    name: "pagerank",
+    summary: "stationary scores of a random walk that restarts, with a bound on their error",
+    can: &[
+        "power iteration",
+        "Gauss-Seidel in fixed blocks",
+        "weights, sinks, any teleport",
+        "exact sums: ties stay ties",
+    ],
+}];

@@ -1,0 +1,3 @@
+//! Iterative methods: golden values, slow twins, laws, faults.
+
+mod pagerank;
