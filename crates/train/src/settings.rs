@@ -186,7 +186,7 @@ impl Settings {
     pub fn resolve(request: &Request, data: &str, registries: Registries<'_>) -> Result<Settings> {
         let base = defaults(data);
         let self_loops = request.self_loops.as_deref().unwrap_or("remaining");
-        let sampler = request.sampler.as_deref().unwrap_or("dropedge").to_owned();
+        let sampler = request.sampler.as_deref().unwrap_or("ranked").to_owned();
         let settings = Settings {
             model: *model::find(registries.models, request.model.as_deref().unwrap_or("gcn"))?,
             layers: whole("--layers", request.layers.unwrap_or(base.layers), 1..=MAX_LAYERS, "from 1 to 4095")?,
@@ -363,13 +363,13 @@ mod tests {
     fn methods_are_those_compared_with_and_then_the_sampler() {
         let methods =
             |change: fn(&mut Request)| resolve("cora", change).unwrap().methods().map(String::from).collect::<Vec<_>>();
-        assert_eq!(methods(|_| ()), ["none", "dropedge"]);
+        assert_eq!(methods(|_| ()), ["none", "dropedge", "ranked"]);
         assert_eq!(methods(|r| r.sampler = Some("none".into())), ["none"]);
         assert_eq!(
             methods(|r| (r.sampler, r.against) = (Some("none".into()), Some(vec!["dropedge".into()]))),
             ["dropedge", "none"]
         );
-        assert_eq!(methods(|r| r.against = Some(vec![])), ["dropedge"]);
+        assert_eq!(methods(|r| r.against = Some(vec![])), ["ranked"]);
     }
 
     #[test]
@@ -419,7 +419,11 @@ mod tests {
         assert_eq!(json["model"], "gcn");
         assert_eq!(json["normalise"], "aug");
         assert_eq!(json["seed"], "18446744073709551615");
-        assert_eq!(json["against"], serde_json::json!(["none"]));
+        assert_eq!(json["against"], serde_json::json!(["none", "dropedge"]));
+        assert_eq!(
+            (&json["sampler"], &json["p"], &json["score"]),
+            (&"ranked".into(), &0.3.into(), &"two_stage".into())
+        );
         assert_eq!(json["dtype"], "f32");
         assert!(json["features"].is_null());
     }

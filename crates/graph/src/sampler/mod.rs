@@ -12,9 +12,11 @@ mod dropmessage;
 mod dropnode;
 mod dropsens;
 mod facts;
+mod gca_pagerank;
 mod labels;
 mod none;
 mod options;
+mod ppr_diffusion;
 mod ranked;
 mod rates;
 mod units;
@@ -39,6 +41,9 @@ pub static ALL: &[Entry] = &[
     dropnode::ENTRY,
     dropmessage::ENTRY,
     dropsens::ENTRY,
+    gca_pagerank::ENTRY,
+    ppr_diffusion::ENTRY,
+    ppr_diffusion::WITH_DROPEDGE,
 ];
 
 /// A line of the registry.

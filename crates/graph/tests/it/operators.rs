@@ -261,3 +261,147 @@ fn weights_whose_sum_is_too_large_are_refused() {
     }
     assert!(Graph::build(3, vec![edge(0, 1)], options).is_ok());
 }
+
+/// Entries and diagonal of an operator, dense.
+fn entries(op: &Operator<f64>) -> Vec<Vec<f64>> {
+    let n = op.nodes();
+    let mut dense = vec![vec![0.0; n]; n];
+    for (i, row) in dense.iter_mut().enumerate() {
+        op.row(i).for_each(|(j, x)| row[j as usize] = x);
+        row[i] = op.diagonal()[i];
+    }
+    dense
+}
+
+#[test]
+fn without_renormalisation_entries_keep_their_value_or_their_mean() {
+    let (g, runtime) = (graphs().remove(2), runtime(2));
+    let m = g.pairs() as usize;
+    let q: Vec<f64> = (0..m).map(|e| if e % 4 == 3 { 0.25 } else { 0.5 }).collect();
+    let quotas = sapwood_graph::draw::Quotas::independent(&q).unwrap();
+    for name in ["aug", "rw", "sym-lap"] {
+        let norm = Normalisation::new(name, SelfLoops::Add).unwrap();
+        let whole = entries(&Operator::<f64>::full(runtime.exec(), &g, norm).unwrap());
+        let mut op = Operator::<f64>::full(runtime.exec(), &g, norm).unwrap();
+        let mut mean = vec![vec![0.0; 12]; 12];
+        for kept in 0..1u32 << m.min(10) {
+            // All masks of the first ten pairs, the others staying; weighed by their probability.
+            let mut mask = BitMask::new(m, true);
+            let mut probability = 1.0;
+            for e in 0..m.min(10) {
+                let stays = kept >> e & 1 == 1;
+                mask.set(e, stays);
+                probability *= if stays { 1.0 - q[e] } else { q[e] };
+            }
+            if kept == 5 {
+                op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask), After::Renorm).unwrap();
+                op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask), After::Fixed).unwrap();
+                for (i, row) in entries(&op).iter().enumerate() {
+                    for (j, &x) in row.iter().enumerate() {
+                        assert!(x == 0.0 || (x - whole[i][j]).abs() < 1e-15, "{name}: fixed");
+                    }
+                }
+            }
+            op.redraw(runtime.exec(), &g, &Sampled::Pairs(&mask), After::Unbiased(&quotas)).unwrap();
+            for (mean, row) in mean.iter_mut().zip(entries(&op)) {
+                mean.iter_mut().zip(row).for_each(|(m, x)| *m += probability * x);
+            }
+        }
+        let first_ten: Vec<(usize, usize)> = g.pair_ends().take(10).map(|(i, j)| (i.index(), j.index())).collect();
+        for (i, j) in first_ten {
+            assert!((mean[i][j] - whole[i][j]).abs() < 1e-6 && (mean[j][i] - whole[j][i]).abs() < 1e-6, "{name}");
+        }
+        (0..12).for_each(|i| assert!((mean[i][i] - whole[i][i]).abs() < 1e-12, "{name}: diagonal"));
+    }
+}
+
+#[test]
+fn by_arc_is_the_same_graph_with_more_units() {
+    let runtime = runtime(2);
+    for g in graphs() {
+        let arcs = g.by_arc();
+        assert_eq!((arcs.nodes(), arcs.arcs(), arcs.pairs()), (g.nodes(), g.arcs(), g.arcs()));
+        let (a, b) = (
+            Operator::<f64>::full(runtime.exec(), &g, Normalisation::default()).unwrap(),
+            Operator::<f64>::full(runtime.exec(), &arcs, Normalisation::default()).unwrap(),
+        );
+        assert_eq!(entries(&a), entries(&b));
+        for j in 0..g.nodes() {
+            let rows = arcs.reverse().pattern().row_range(j);
+            for e in rows {
+                let (i, arc) = (arcs.reverse().pattern().columns()[e] as usize, arcs.reverse().unit()[e] as usize);
+                assert!(arcs.rows().pattern().row_range(i).contains(&arc));
+                assert_eq!(arcs.rows().pattern().columns()[arc] as usize, j);
+            }
+        }
+    }
+}
+
+/// Arcs and self-loops that go one by one, against the dense definition.
+#[test]
+fn arcs_go_one_by_one_and_self_loops_with_them() {
+    let runtime = runtime(2);
+    let g = graphs().remove(2).by_arc();
+    let mut mask = BitMask::new(g.pairs() as usize + g.self_loops().len(), true);
+    (0..mask.len()).filter(|e| e % 3 == 0).for_each(|e| mask.set(e, false));
+    mask.set(g.pairs() as usize, false); // the self-loop of node 2
+    let sampled = Sampled::Arcs(&mask);
+    let (a0, mut own) = dense(&g, &sampled);
+    own[2] = 0.0;
+    for form in normalise::ALL {
+        let norm = Normalisation { form, self_loops: SelfLoops::Add };
+        let mut op = Operator::<f64>::full(runtime.exec(), &g, norm).unwrap();
+        op.redraw(runtime.exec(), &g, &sampled, After::Renorm).unwrap();
+        let mut kept_own = own.clone();
+        if !mask.get(g.pairs() as usize + 1) {
+            kept_own[11] = 0.0;
+        }
+        check(&op, &definition(form.name, SelfLoops::Add, &a0, &kept_own), &runtime, form.name);
+        op.redraw(runtime.exec(), &g, &Sampled::All, After::Renorm).unwrap();
+        let (whole, own) = dense(&g, &Sampled::All);
+        check(&op, &definition(form.name, SelfLoops::Add, &whole, &own), &runtime, form.name);
+    }
+}
+
+/// Lost coordinates: Â′ᵀ is the transpose of Â′ for each column, what is kept is scaled, threads do not matter.
+#[test]
+fn messages_lose_the_same_coordinates_both_ways() {
+    let key = sapwood_graph::DrawKey { seed: 3, epoch: 2, layer: 1, micro: 0 };
+    for g in graphs() {
+        let g = g.by_arc();
+        let (n, k) = (g.nodes(), 5);
+        let unit = |i: usize| Block::from_fn(n, k, |row, _| if row == i { 1.0 } else { 0.0 }).unwrap();
+        let run = |threads: usize, x: &Block<f64>, transposed: bool, p: f64| {
+            let runtime = runtime(threads);
+            let op = Operator::<f64>::full(runtime.exec(), &g, Normalisation::default()).unwrap();
+            let mut y = Block::zeros(n, k).unwrap();
+            if transposed {
+                let set = sapwood_sparse::Affine::SET;
+                op.apply_messages_transposed_onto(runtime.exec(), &g, (key, p), x, &mut y, set).unwrap();
+            } else {
+                op.apply_messages(runtime.exec(), &g, (key, p), x, &mut y).unwrap();
+            }
+            y
+        };
+        let whole = entries(&Operator::<f64>::full(runtime(1).exec(), &g, Normalisation::default()).unwrap());
+        let (mut lost, mut all) = (0, 0);
+        let columns: Vec<Block<f64>> = (0..n).map(|j| run(1, &unit(j), false, 0.4)).collect();
+        for i in 0..n {
+            let row = run(3, &unit(i), true, 0.4);
+            for j in 0..n {
+                for c in 0..k {
+                    assert_eq!(columns[j].row(i)[c].to_bits(), row.row(j)[c].to_bits(), "{i} {j} {c}");
+                    let (entry, scaled) = (columns[j].row(i)[c], whole[i][j] / 0.6);
+                    assert!(entry == 0.0 || (entry - scaled).abs() < 1e-15);
+                    all += u32::from(scaled != 0.0);
+                    lost += u32::from(scaled != 0.0 && entry == 0.0);
+                }
+            }
+        }
+        let z = (f64::from(lost) - 0.4 * f64::from(all)) / (f64::from(all) * 0.24).sqrt();
+        assert!(z.abs() < 4.0, "{lost} of {all}");
+        let x = Block::from_fn(n, k, |i, c| ((31 * i + 17 * c) % 101) as f64).unwrap();
+        assert_eq!(run(1, &x, false, 0.4), run(8, &x, false, 0.4));
+        assert!(run(1, &x, false, 1.0).as_slice().iter().all(|&y| y == 0.0));
+    }
+}

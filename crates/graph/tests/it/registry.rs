@@ -31,7 +31,7 @@ fn every_normalisation_is_registered() {
 fn every_sampler_is_registered() {
     assert_eq!(
         files("sampler", &["facts", "labels", "options", "rates", "units"]),
-        set(sampler::ALL.iter().map(|e| e.name))
+        set(sampler::ALL.iter().map(|e| e.name).filter(|name| !name.contains('+')))
     );
 }
 

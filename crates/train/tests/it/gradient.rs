@@ -3,7 +3,8 @@
 
 use crate::worlds::{self, World};
 use sapwood_graph::{
-    After, DrawBuffers, DrawKey, Normalisation, Operator, SamplerOptions, SelfLoops, TrainLabels, sampler,
+    After, BitMask, DrawBuffers, DrawKey, Graph, Normalisation, Operator, SamplerOptions, SelfLoops, TrainLabels,
+    sampler,
 };
 use sapwood_skeleton::{Exec, Runtime};
 use sapwood_sparse::{Affine, Block};
@@ -30,6 +31,8 @@ struct Fixture {
     features: Features<f64>,
     operator: Operator<f64>,
     targets: Targets,
+    /// The graph by its arcs, where messages lose coordinates.
+    arcs: Option<Graph>,
 }
 
 const KEY: DrawKey = DrawKey { seed: 3, epoch: 2, layer: 0, micro: 0 };
@@ -48,7 +51,20 @@ impl Fixture {
         operator.redraw(runtime.exec(), &data.graph, &sampled, After::Renorm).unwrap();
         let targets = Targets::new(12, |i| u32::try_from(data.labels[i]).ok());
         let features = Features::new(runtime.exec(), features).unwrap();
-        Fixture { runtime, features, operator, targets }
+        Fixture { runtime, features, operator, targets, arcs: None }
+    }
+
+    /// Where messages lose coordinates, and a third of the nodes have lost their features.
+    fn lossy(sparse: bool) -> Fixture {
+        let fixture = Fixture::new(sparse);
+        let arcs = worlds::twelve(sparse).data.graph.by_arc();
+        let form = Normalisation::new("aug-rw", SelfLoops::Add).unwrap();
+        let operator = Operator::full(fixture.runtime.exec(), &arcs, form).unwrap();
+        let mut mask = BitMask::new(12, true);
+        (0..12).step_by(3).for_each(|i| mask.set(i, false));
+        let mut dropped = None;
+        fixture.features.drop_rows(&mask, 1.5, &mut dropped).unwrap();
+        Fixture { features: dropped.unwrap(), operator, arcs: Some(arcs), ..fixture }
     }
 
     fn exec(&self) -> Exec<'_> {
@@ -59,7 +75,7 @@ impl Fixture {
         Cx {
             exec: self.runtime.exec(),
             features: &self.features,
-            drawn: Drawn::shared(&self.operator),
+            drawn: Drawn { messages: self.arcs.as_ref().map(|arcs| (arcs, 0.4)), ..Drawn::shared(&self.operator) },
             mode: Mode::Train,
             key: KEY,
             partials,
@@ -262,8 +278,7 @@ fn linear_equals_the_triple_loop() {
 }
 
 /// Checks the gradient of the loss by every parameter of a network.
-fn check_network(network: &mut Network<f64>, sparse: bool, what: &str) {
-    let fixture = Fixture::new(sparse);
+fn check_network(network: &mut Network<f64>, fixture: &Fixture, what: &str) {
     let (mut arena, mut pass, mut losses) = (Arena::new(), Pass::default(), Vec::new());
     let mut partials = Partials::default();
     let mut cx = fixture.cx(&mut partials);
@@ -316,7 +331,10 @@ fn every_model_at_several_depths() {
                         p.value = random_block(1, p.shape.1, 90 + i as u64);
                     }
                     let what = format!("{} L={layers} sparse={sparse} self={with_self}", entry.name);
-                    check_network(&mut network, sparse, &what);
+                    check_network(&mut network, &Fixture::new(sparse), &what);
+                    if layers < 8 {
+                        check_network(&mut network, &Fixture::lossy(sparse), &format!("{what}, lossy"));
+                    }
                 }
             }
         }

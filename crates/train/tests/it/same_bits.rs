@@ -92,3 +92,37 @@ fn single_and_double_precision_start_alike_and_stay_close() {
         assert_ne!(a.fingerprint, b.fingerprint);
     }
 }
+
+#[test]
+fn every_sampler_and_sharing_gives_the_same_weights_on_any_number_of_threads() {
+    use sapwood_graph::sampler::{self, Per};
+    let pers = [Per::Epoch, Per::Layer, Per::LayerNested];
+    for (entry, per) in sampler::ALL.iter().flat_map(|e| pers.map(|per| (e, per))) {
+        let change = |r: &mut Request| {
+            (r.sampler, r.against) = (Some(entry.name.into()), Some(vec![]));
+            r.options.per = per;
+            r.layers = Some(3);
+        };
+        if (entry.new)(&sapwood_graph::SamplerOptions { per, ..Default::default() }).is_err() {
+            continue;
+        }
+        let seen = fingerprints(&on_karate::<f32>(change, 1));
+        assert_eq!(fingerprints(&on_karate::<f32>(change, 3)), seen, "{} {per:?}", entry.name);
+    }
+}
+
+#[test]
+fn layers_that_draw_apart_learn_otherwise() {
+    use sapwood_graph::sampler::Per;
+    let with = |per, after: &str| {
+        let change = |r: &mut Request| {
+            (r.options.per, r.after) = (per, Some(after.into()));
+            r.against = Some(vec![]);
+        };
+        fingerprints(&on_karate::<f32>(change, 2))
+    };
+    assert_ne!(with(Per::Epoch, "renorm"), with(Per::Layer, "renorm"));
+    assert_ne!(with(Per::Layer, "renorm"), with(Per::LayerNested, "renorm"));
+    let after = ["renorm", "fixed", "unbiased"].map(|after| with(Per::Epoch, after));
+    assert!(after[0] != after[1] && after[1] != after[2] && after[0] != after[2]);
+}

@@ -120,8 +120,14 @@ pub(crate) fn settings(change: impl FnOnce(&mut Request)) -> Settings {
 }
 
 pub(crate) fn settings_with(registries: Registries<'_>, change: impl FnOnce(&mut Request)) -> Settings {
-    let mut request =
-        Request { layers: Some(2), hidden: Some(8), epochs: Some(3), seeds: Some(1), ..Request::default() };
+    let mut request = Request {
+        layers: Some(2),
+        hidden: Some(8),
+        epochs: Some(3),
+        seeds: Some(1),
+        sampler: Some("dropedge".into()),
+        ..Request::default()
+    };
     change(&mut request);
     Settings::resolve(&request, "world", registries).unwrap()
 }
