@@ -30,6 +30,12 @@ enum Of {
 pub(super) trait Quota: Copy + Sync {
     /// Quota of a unit.
     fn of(self, unit: u32) -> u64;
+
+    /// Sum of the quotas of some units.
+    #[inline(always)]
+    fn sum(self, units: &[u32]) -> u64 {
+        units.iter().map(|&unit| self.of(unit)).sum()
+    }
 }
 
 /// See [`Of::Uniform`].

@@ -4,7 +4,6 @@ use super::parts::{Cut, Hash, into_parts, sort_part};
 use super::passes;
 use crate::draw::Quotas;
 use crate::{BitMask, DrawKey, Result};
-use sapwood_skeleton::random::{Purpose, Stream};
 use sapwood_skeleton::{ChunkPlan, Exec, rows, spans};
 
 /// What a draw needs on the way; its storage is reused from draw to draw.
@@ -35,7 +34,7 @@ impl Buffers {
         let parts = cut.parts();
         self.entries.resize(cut.units, 0);
         self.block_offsets.clear();
-        self.block_offsets.extend((0..=cut.blocks).map(|b| (b * cut.block).min(cut.units) as u64));
+        self.block_offsets.extend(cut.block_offsets());
         self.starts.resize(cut.blocks * (parts + 1), 0);
         self.sums.clear();
         self.sums.resize(cut.blocks * parts, 0);
@@ -64,7 +63,7 @@ pub(super) fn draw(
     mask: &mut BitMask,
 ) -> Result<()> {
     let cut = Cut::of(quotas.units() as usize);
-    let hash = Hash { stream: Stream::new(key.seed, Purpose::Order), a: key.epoch, b: key.b()? };
+    let hash = Hash::of_key(key)?;
     scratch.fit(cut, quotas.k() as usize);
     sort_blocks(exec, cut, hash, quotas, scratch)?;
     place_parts(cut, u, scratch);
@@ -110,14 +109,9 @@ fn walk_parts(exec: Exec<'_>, cut: Cut, hash: Hash, quotas: &Quotas, u: u64, s: 
     let outputs = (spans(&mut s.sorted, part_offsets), spans(&mut s.dropped, dropped_offsets));
     exec.for_chunks_mut(&ChunkPlan::of(cut.parts(), 4), outputs, |_, range, (mut sorted, mut dropped)| {
         for part in range {
-            let pieces = (0..cut.blocks).map(|block| {
-                let at = block * (cut.parts() + 1) + part;
-                let from = block * cut.block;
-                &entries[from + starts[at] as usize..from + starts[at + 1] as usize]
-            });
             let own;
             (own, sorted) = sorted.split_at_mut((part_offsets[part + 1] - part_offsets[part]) as usize);
-            sort_part(hash, pieces, own)?;
+            sort_part(hash, cut.pieces(entries, starts, part), own)?;
             let gone;
             (gone, dropped) = dropped.split_at_mut((dropped_offsets[part + 1] - dropped_offsets[part]) as usize);
             let units = own.iter().map(|&entry| entry as u32);

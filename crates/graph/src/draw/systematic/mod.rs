@@ -6,7 +6,10 @@
 //! them equal [`systematic_in_order`] over one plain sort.
 
 mod hash;
+mod node;
 mod parts;
+mod ranking;
+mod score;
 
 use super::order::{self, Order};
 use super::{Entry, Job, Quotas, Scratch};
@@ -14,7 +17,20 @@ use crate::{BitMask, DrawKey, Result};
 use sapwood_skeleton::Exec;
 use sapwood_skeleton::random::{Purpose, Stream};
 
-pub(super) use hash::Buffers as HashBuffers;
+/// What each order needs on the way.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    hash: hash::Buffers,
+    node: node::Buffers,
+    score: score::Buffers,
+}
+
+impl Buffers {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.hash.bytes() + self.node.bytes() + self.score.bytes()
+    }
+}
 
 pub(super) const ENTRY: Entry = Entry {
     name: "systematic",
@@ -28,14 +44,11 @@ fn draw(job: &Job<'_>, scratch: &mut Scratch, mask: &mut BitMask) -> Result<()> 
         return Ok(());
     }
     let u = start(job.key)?;
+    let buffers = &mut scratch.systematic;
     match job.order {
-        Order::Hash => hash::draw(job.exec, job.quotas, job.key, u, &mut scratch.hash, mask),
-        Order::Node | Order::Score(_) => {
-            order::sort(job, &mut scratch.keys, &mut scratch.nodes)?;
-            let units = scratch.keys.iter().map(|&key| key as u32);
-            systematic_in_order(job.quotas, units, u as u32, mask);
-            Ok(())
-        }
+        Order::Hash => hash::draw(job.exec, job.quotas, job.key, u, &mut buffers.hash, mask),
+        Order::Node => node::draw(job, u, &mut buffers.node, mask),
+        Order::Score(strata) => score::draw(job, strata, u, &mut buffers.score, mask),
     }
 }
 
@@ -57,7 +70,7 @@ pub fn systematic(
     if quotas.exact()? == 0 {
         return Ok(());
     }
-    hash::draw(exec, quotas, key, start(key)?, &mut scratch.hash, mask)
+    hash::draw(exec, quotas, key, start(key)?, &mut scratch.systematic.hash, mask)
 }
 
 /// The uniform u of a draw.
@@ -72,6 +85,29 @@ fn passes(quotas: &Quotas, units: impl Iterator<Item = u32>, mut sum: u64) -> im
         sum += quotas.get(unit);
         sum >> 32 > before
     })
+}
+
+/// Borders of chunks of about `target` weight: a chunk ends with the item that reaches it. `before(i)` is the weight of
+/// the items before item i, i ≤ `items`. The chunks of [`sapwood_skeleton::ChunkPlan::by_weight`], without a list of sums.
+fn borders(items: usize, before: impl Fn(usize) -> u64, target: u64, borders: &mut Vec<u64>) {
+    borders.clear();
+    borders.push(0);
+    let mut goal = before(0) + target;
+    for i in 1..=items {
+        if before(i) >= goal || i == items {
+            borders.push(i as u64);
+            goal = before(i) + target;
+        }
+    }
+}
+
+/// Clears the bits of the first `gone[chunk]` units from `begins[chunk]` of each chunk.
+fn clear<T>(list: &[T], begins: &[u64], gone: &[u64], mask: &mut BitMask, unit: impl Fn(&T) -> u32) {
+    for (&begin, &gone) in begins.iter().zip(gone) {
+        for item in &list[begin as usize..(begin + gone) as usize] {
+            mask.set(unit(item) as usize, false);
+        }
+    }
 }
 
 /// The rule itself: walks `order`, starting at `u` in [0, 2^32), and clears the bits of the units that go. O(units).

@@ -8,8 +8,8 @@
 //! A part's entry is the 32 bits of the hash below the part number, then the unit. Units that agree in all of these
 //! bits, a few in a draw of millions, are put right by their whole hash.
 
-use crate::Result;
-use sapwood_skeleton::random::Stream;
+use crate::{DrawKey, Result};
+use sapwood_skeleton::random::{Purpose, Stream};
 
 /// How `units` units are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,25 @@ impl Cut {
 
     pub(super) fn parts(self) -> usize {
         1 << self.bits
+    }
+
+    /// Where each block begins, and the number of units.
+    pub(super) fn block_offsets(self) -> impl Iterator<Item = u64> {
+        (0..=self.blocks).map(move |b| (b * self.block).min(self.units) as u64)
+    }
+
+    /// What the first pass left of part `part` in each block.
+    pub(super) fn pieces<'a>(
+        self,
+        entries: &'a [u64],
+        starts: &'a [u32],
+        part: usize,
+    ) -> impl Iterator<Item = &'a [u64]> + Clone {
+        (0..self.blocks).map(move |block| {
+            let at = block * (self.parts() + 1) + part;
+            let from = block * self.block;
+            &entries[from + starts[at] as usize..from + starts[at + 1] as usize]
+        })
     }
 
     #[inline(always)]
@@ -55,12 +74,17 @@ pub(super) struct Hash {
 const LANES: usize = 512; // units hashed at once: 8 KiB of words
 
 impl Hash {
+    /// h of the draw of `key`.
+    pub(super) fn of_key(key: DrawKey) -> Result<Hash> {
+        Ok(Hash { stream: Stream::new(key.seed, Purpose::Order), a: key.epoch, b: key.b()? })
+    }
+
     fn of(&self, unit: u32) -> Result<u64, sapwood_skeleton::Error> {
         self.stream.hash64(self.a, self.b, u64::from(unit))
     }
 
     /// Hashes the units `first ..`, one for each element of `out`.
-    fn fill(&self, first: u32, out: &mut [u64]) -> Result<(), sapwood_skeleton::Error> {
+    pub(super) fn fill(&self, first: u32, out: &mut [u64]) -> Result<(), sapwood_skeleton::Error> {
         let mut words = [[0u32; 4]; LANES];
         for (block, hashes) in out.chunks_mut(LANES).enumerate() {
             let words = &mut words[..hashes.len()];
@@ -150,7 +174,7 @@ fn insertion_sort(entries: &mut [u64]) {
 }
 
 /// Sorts runs of entries with equal hash bits by the whole hash.
-fn untie(hash: Hash, entries: &mut [u64]) -> Result<(), sapwood_skeleton::Error> {
+pub(super) fn untie(hash: Hash, entries: &mut [u64]) -> Result<(), sapwood_skeleton::Error> {
     let mut from = 0;
     while let Some(tie) = entries[from..].windows(2).position(|w| w[0] >> 32 == w[1] >> 32) {
         let start = from + tie;
@@ -171,7 +195,6 @@ fn untie(hash: Hash, entries: &mut [u64]) -> Result<(), sapwood_skeleton::Error>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sapwood_skeleton::random::Purpose;
 
     fn hash() -> Hash {
         Hash { stream: Stream::new(5, Purpose::Order), a: 3, b: 4 }
