@@ -4,7 +4,8 @@ use crate::scores::{karate, near, unit};
 use crate::support::{graph, message, runtime, small_ends};
 use sapwood_graph::sampler::{self, Direction};
 use sapwood_graph::{
-    DrawBuffers, DrawKey, Graph, GraphData, LoadOptions, Prepared, Rates, Result, SamplerOptions, TrainLabels, load,
+    DrawBuffers, DrawKey, Graph, GraphData, LoadOptions, Prepared, Rates, Result, Sampled, SamplerFacts,
+    SamplerOptions, TrainLabels, load, structure,
 };
 use std::sync::Arc;
 
@@ -136,4 +137,82 @@ fn draws_follow_the_probabilities() {
         let z = (f64::from(count) - n * q) / (n * q * (1.0 - q)).sqrt();
         assert!(z.abs() < 4.5, "q = {q}: {count}, z = {z}");
     }
+}
+
+#[test]
+fn golden_cover_of_cora() {
+    let Some(cora) = cora() else { return };
+    let mut options = SamplerOptions::with_p(1.0);
+    options.guards.min_degree = 1;
+    let prepared = prepare("ranked", &cora.graph, &options).unwrap();
+    let facts = prepared.facts();
+    let cover = facts.units - facts.k;
+    assert!((1536..=1546).contains(&cover), "{cover} pairs cover all nodes");
+    assert!((facts.achieved_p - 0.708).abs() < 0.001);
+    assert!(facts.notes.len() == 1 && facts.notes[0].starts_with("guards leave 37"), "{:?}", facts.notes);
+    assert_eq!(facts.isolated_expected, 0.0);
+    options.rates = Rates::Const(0.7);
+    assert!(prepare("ranked", &cora.graph, &options).unwrap().facts().notes.is_empty());
+}
+
+#[test]
+fn guards_hold_in_every_draw() {
+    let g = graph(12, &small_ends());
+    let runtime = runtime(1);
+    let mut options = SamplerOptions::with_p(0.5);
+    let all = structure::summary(&g, &Sampled::All);
+    for (min_degree, keep_forest) in [(1, false), (2, false), (0, true), (3, true)] {
+        (options.guards.min_degree, options.guards.keep_forest) = (min_degree, keep_forest);
+        let prepared = prepare("ranked", &g, &options).unwrap();
+        let (facts, mut buffers) = (prepared.facts(), DrawBuffers::default());
+        for epoch in 1..200 {
+            let sampled = prepared.kept(runtime.exec(), DrawKey::of_epoch(8, epoch), &mut buffers).unwrap();
+            assert_eq!(g.pairs() - sampled.kept(g.pairs()), facts.k);
+            let left = structure::summary(&g, &sampled);
+            assert!(!keep_forest || left.components == all.components);
+            let rows = g.rows();
+            for i in 0..g.nodes() {
+                let units = &rows.unit()[rows.pattern().row_range(i)];
+                let kept = units.iter().filter(|&&e| sampled.keeps(e)).count();
+                assert!(kept >= units.len().min(min_degree as usize), "node {i} keeps {kept}");
+            }
+        }
+    }
+}
+
+/// The labels of `split` of Cora, and of the other nodes others if `shuffled`.
+fn auto(cora: &GraphData, split: &str, score: &str, shuffled: bool) -> SamplerFacts {
+    let mut data = cora.clone();
+    let split = data.splits.iter().find(|s| s.name == split).unwrap().clone();
+    if shuffled {
+        let inside: Vec<usize> = split.train.iter().map(|node| node.index()).collect();
+        let outside = (0..data.labels.len()).filter(|i| !inside.contains(i)).collect::<Vec<_>>();
+        outside.into_iter().for_each(|i| data.labels[i] = (i * i % 7) as i32);
+    }
+    let options = SamplerOptions { score: score.into(), direction: Direction::Auto, ..SamplerOptions::with_p(0.3) };
+    let sampler = (sampler::find(sampler::ALL, "ranked").unwrap().new)(&options).unwrap();
+    let (graph, train) = (Arc::new(data.graph.clone()), TrainLabels::new(&data, &split));
+    sampler.prepare(runtime(2).exec(), &graph, &train).unwrap().facts()
+}
+
+#[test]
+fn golden_directions_of_cora() {
+    let Some(cora) = cora() else { return };
+    let full = auto(&cora, "full", "two_stage", false);
+    let decided = full.auto.clone().unwrap();
+    near(decided.hi.unwrap(), 0.771, 5e-4);
+    near(decided.lo.unwrap(), 0.842, 5e-4);
+    assert_eq!((decided.decision, full.direction), ("drop", Some(Direction::Drop)));
+    let decided = auto(&cora, "full", "inv_degree", false).auto.unwrap();
+    near(decided.hi.unwrap(), 0.866, 5e-4);
+    near(decided.lo.unwrap(), 0.755, 5e-4);
+    assert_eq!(decided.decision, "keep");
+    let public = auto(&cora, "public", "two_stage", false);
+    let decided = public.auto.clone().unwrap();
+    assert_eq!(
+        (decided.decision, decided.hi, public.direction),
+        ("too few labelled pairs", None, Some(Direction::Keep))
+    );
+    assert!(decided.pairs.0 + decided.pairs.1 <= 21);
+    assert_eq!(auto(&cora, "full", "two_stage", true), full, "labels outside train are not seen");
 }
