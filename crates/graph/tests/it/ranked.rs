@@ -216,3 +216,32 @@ fn golden_directions_of_cora() {
     assert!(decided.pairs.0 + decided.pairs.1 <= 21);
     assert_eq!(auto(&cora, "full", "two_stage", true), full, "labels outside train are not seen");
 }
+
+#[test]
+fn given_probabilities() {
+    let g = crate::scores::triangle_with_tail();
+    let of = |text: &str, min_degree: u32| {
+        let folder = crate::support::folder(&[("q.tsv", text)]);
+        let mut options = SamplerOptions::default();
+        options.probabilities = Some(folder.path().join("q.tsv"));
+        options.guards.min_degree = min_degree;
+        prepare("ranked", &g, &options)
+    };
+    let whole = of("0\t1\t0.5\n2\t0\t1\n1\t2\t0\n2\t3\t0.5\n", 0).unwrap();
+    let facts = whole.facts();
+    assert_eq!(q(whole.as_ref()), [0.5, 1.0, 0.0, 0.5]);
+    assert_eq!((facts.k, facts.p, facts.achieved_p, facts.beta, facts.direction), (2, 0.5, 0.5, None, None));
+    assert!(facts.notes.iter().all(|n| !n.contains("sum")), "{:?}", facts.notes);
+    let moved = of("0\t1\t0.5\n2\t0\t1\n1\t2\t0\n2\t3\t0.25\n", 0).unwrap();
+    let (q, facts) = (q(moved.as_ref()), moved.facts());
+    assert_eq!((facts.k, q[1], q[2]), (2, 1.0, 0.0));
+    // both odds grow by the same factor f: f/(1 + f) + f/(3 + f) = 1, so f = sqrt 3
+    let f = 3f64.sqrt();
+    near(q[0], f / (1.0 + f), 1e-9);
+    near(q[3], f / (3.0 + f), 1e-9);
+    assert!(facts.notes.iter().any(|n| n.contains("sum to 1.75; moved together to 2")), "{:?}", facts.notes);
+    let guarded = of("0\t1\t0.5\n2\t0\t1\n1\t2\t0\n2\t3\t0.5\n", 1).unwrap();
+    assert_eq!(guarded.facts().k, 1, "the cover (0,1), (2,3) stays");
+    let e = message(of("0\t1\t1.5\n2\t0\t1\n1\t2\t0\n2\t3\t0.5\n", 0).map(|_| ()));
+    assert!(e.contains("q.tsv: pair 0 - 1 has probability 1.5"), "{e}");
+}
