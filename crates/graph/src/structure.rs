@@ -57,7 +57,8 @@ impl Sets {
         Sets { parent: (0..nodes as u32).collect(), size: vec![1; nodes], count: nodes as u64 }
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
+    /// A node that stands for the set of `node`.
+    pub(crate) fn root(&mut self, mut node: u32) -> u32 {
         while self.parent[node as usize] != node {
             let up = self.parent[self.parent[node as usize] as usize];
             self.parent[node as usize] = up;

@@ -34,6 +34,8 @@ pub enum Purpose {
     Probe = 8,
     /// Inputs of tests.
     Test = 9,
+    /// Random signs of sketches.
+    Sketch = 11,
 }
 
 /// A stream of random words, addressed by `(a, b, unit)`.

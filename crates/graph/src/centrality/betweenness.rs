@@ -51,7 +51,7 @@ pub fn of(exec: Exec<'_>, graph: &Graph) -> Result<Betweenness> {
 const CHUNKS: usize = 16;
 
 /// Sums of vectors of one length.
-struct Vectors(usize);
+pub(super) struct Vectors(pub(super) usize);
 
 impl Monoid for Vectors {
     type Item = Vec<f64>;

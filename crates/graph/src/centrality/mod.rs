@@ -7,13 +7,15 @@ pub mod core;
 pub mod degree;
 pub mod pagerank;
 mod personalised;
+pub mod resistance;
 
 use crate::{Error, Graph, Result};
 use sapwood_skeleton::Exec;
 use sapwood_sparse::algorithms::{PageRank, PageRankOptions};
 
 /// Every centrality.
-pub static ALL: &[Entry] = &[pagerank::ENTRY, personalised::ENTRY, degree::ENTRY, core::ENTRY, betweenness::ENTRY];
+pub static ALL: &[Entry] =
+    &[pagerank::ENTRY, personalised::ENTRY, degree::ENTRY, core::ENTRY, betweenness::ENTRY, resistance::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]

@@ -19,6 +19,7 @@ mod pr_max;
 mod pr_mean;
 mod pr_min;
 mod pr_prod;
+mod resistance;
 mod two_stage;
 
 use crate::centrality::pagerank;
@@ -41,6 +42,7 @@ pub static ALL: &[Entry] = &[
     degree::ENTRY,
     gca::ENTRY,
     core::ENTRY,
+    resistance::ENTRY,
     file::ENTRY,
     betweenness::ENTRY,
 ];

@@ -224,6 +224,66 @@ fn betweenness_equals_its_slow_twin() {
     }
 }
 
+/// Resistances by Gaussian elimination: ground one node of the component and put 1 ampere through the edge.
+fn resistance_twin(n: usize, ends: &[(usize, usize)], (s, t): (usize, usize)) -> f64 {
+    let mut a = vec![vec![0.0; n + 1]; n];
+    for &(u, v) in ends {
+        a[u][u] += 1.0;
+        a[v][v] += 1.0;
+        a[u][v] -= 1.0;
+        a[v][u] -= 1.0;
+    }
+    a.iter_mut().enumerate().for_each(|(i, row)| row[i] += 1e-9); // a weak ground everywhere
+    (a[s][n], a[t][n]) = (1.0, -1.0);
+    for k in 0..n {
+        for i in k + 1..n {
+            let f = a[i][k] / a[k][k];
+            (k..=n).for_each(|j| a[i][j] -= f * a[k][j]);
+        }
+    }
+    let mut x = vec![0.0; n];
+    for i in (0..n).rev() {
+        x[i] = (a[i][n] - (i + 1..n).map(|j| a[i][j] * x[j]).sum::<f64>()) / a[i][i];
+    }
+    x[s] - x[t]
+}
+
+#[test]
+fn resistances_equal_their_slow_twin() {
+    let g = triangle_with_tail();
+    scores("resistance", &g).iter().zip([2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 1.0]).for_each(|(&r, e)| near(r, e, 1e-9));
+    central("resistance", &g, 1e-10)
+        .iter()
+        .zip([4.0 / 3.0, 4.0 / 3.0, 7.0 / 3.0, 1.0])
+        .for_each(|(&r, e)| near(r, e, 1e-8));
+    for directed in [false, true] {
+        let g = build(40, &random_ends(38, 70), GraphOptions { directed, weighted: false });
+        let mut ends: Vec<(usize, usize)> =
+            g.pair_ends().map(|(u, v)| (u.index().min(v.index()), u.index().max(v.index()))).collect();
+        let units = ends.clone();
+        ends.sort_unstable();
+        ends.dedup();
+        for (r, pair) in scores("resistance", &g).into_iter().zip(units) {
+            near(r, resistance_twin(40, &ends, pair), 1e-6);
+        }
+    }
+}
+
+#[test]
+fn resistances_sum_as_foster_says() {
+    for (n, m) in [(300u32, 500u32), (2000, 6000)] {
+        let g = graph(n as usize, &random_ends(n, m));
+        let components = sapwood_graph::structure::summary(&g, &sapwood_graph::Sampled::All).components;
+        let rank = f64::from(n) - components as f64;
+        let tolerance = if n <= 1000 { 1e-6 } else { 0.02 * rank };
+        near(scores("resistance", &g).iter().sum(), rank, tolerance);
+        near(central("resistance", &g, 1e-10).iter().sum(), 2.0 * rank, 2.0 * tolerance);
+    }
+    let path: Vec<(u32, u32)> = (0..1500).map(|i| (i, i + 1)).collect();
+    let r = scores("resistance", &graph(1501, &path));
+    assert!(r.iter().all(|r| (r - 1.0).abs() < 1e-3), "bridges are 1 in a sketch too");
+}
+
 #[test]
 fn betweenness_of_a_large_graph_is_refused() {
     let e = message(scores_by("betweenness", &graph(5001, &[(0, 1)]), &ScoreOptions::default()));
