@@ -1,6 +1,12 @@
-//! Units that no draw drops.
+//! Units that no draw drops: a few at every node, a spanning forest, listed ones.
+//!
+//! Guards follow the scores, whatever the direction: among candidates the one with the higher score stays. In a directed
+//! graph an arc is a unit of both its ends.
 
-use crate::{BitMask, Graph, Result};
+mod cover;
+mod forest;
+
+use crate::{BitMask, Graph, Result, unit_list};
 use std::path::PathBuf;
 
 /// What is never dropped.
@@ -14,13 +20,31 @@ pub struct Guards {
     pub always_keep: Option<PathBuf>,
 }
 
-/// The units that stay, one bit each.
+/// The units that stay, one bit each; `z` holds their mid-ranks, by which the guards choose.
+///
+/// `min_degree` counts what the other guards keep. O(units · (log units + rounds)).
 ///
 /// # Errors
-/// What the file of `always_keep` has wrong.
+/// What the file of `always_keep` has wrong; [`crate::Error::Size`] unless there is one rank per unit.
 pub fn guarded(guards: &Guards, graph: &Graph, z: &[f64]) -> Result<BitMask> {
-    let mut mask = BitMask::new(graph.pairs() as usize, false);
-    let _ = (guards, z);
-    mask.reset(graph.pairs() as usize, false);
-    Ok(mask)
+    let (got, expected) = (z.len() as u64, graph.pairs());
+    if got != expected {
+        return Err(crate::Error::Size { what: "ranks of units", got, expected });
+    }
+    let mut stay = BitMask::new(z.len(), false);
+    if let Some(path) = &guards.always_keep {
+        for line in unit_list::read(path, graph, None)? {
+            stay.set(line.unit as usize, true);
+        }
+    }
+    if guards.keep_forest {
+        forest::keep(graph, z, &mut stay);
+    }
+    if guards.min_degree > 0 {
+        cover::keep(graph, z, guards.min_degree, &mut stay);
+    }
+    Ok(stay)
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,7 @@ mod operator;
 pub mod sampler;
 pub mod score;
 pub mod structure;
+mod undirected;
 mod unit_list;
 
 pub use bits::BitMask;

@@ -46,18 +46,19 @@ fn rows(graph: &Graph) -> impl Iterator<Item = (usize, &[u32], &[u32])> {
 }
 
 /// Disjoint sets of nodes (Tarjan 1975): by size, with path halving.
-struct Sets {
+pub(crate) struct Sets {
     parent: Vec<u32>,
     size: Vec<u32>,
     count: u64,
 }
 
 impl Sets {
-    fn new(nodes: usize) -> Sets {
+    pub(crate) fn new(nodes: usize) -> Sets {
         Sets { parent: (0..nodes as u32).collect(), size: vec![1; nodes], count: nodes as u64 }
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
+    /// A node that stands for the set of `node`.
+    pub(crate) fn root(&mut self, mut node: u32) -> u32 {
         while self.parent[node as usize] != node {
             let up = self.parent[self.parent[node as usize] as usize];
             self.parent[node as usize] = up;
@@ -66,15 +67,17 @@ impl Sets {
         node
     }
 
-    fn join(&mut self, a: u32, b: u32) {
+    /// Joins the sets of two nodes; false if they are one already.
+    pub(crate) fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.root(a), self.root(b));
         if a == b {
-            return;
+            return false;
         }
         let (small, large) = if self.size[a as usize] < self.size[b as usize] { (a, b) } else { (b, a) };
         self.parent[small as usize] = large;
         self.size[large as usize] += self.size[small as usize];
         self.count -= 1;
+        true
     }
 
     fn largest(&self) -> u32 {

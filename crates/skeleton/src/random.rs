@@ -36,6 +36,8 @@ pub enum Purpose {
     Test = 9,
     /// Graphs made by generators.
     Generate = 10,
+    /// Random signs of sketches.
+    Sketch = 11,
 }
 
 /// A stream of random words, addressed by `(a, b, unit)`.

@@ -2,15 +2,20 @@
 //!
 //! Self-loops count only where a file says so. Results depend on the graph and the options alone, never on threads.
 
+pub mod betweenness;
+pub mod core;
 pub mod degree;
 pub mod pagerank;
+mod personalised;
+pub mod resistance;
 
 use crate::{Error, Graph, Result};
 use sapwood_skeleton::Exec;
 use sapwood_sparse::algorithms::{PageRank, PageRankOptions};
 
 /// Every centrality.
-pub static ALL: &[Entry] = &[pagerank::ENTRY, degree::ENTRY];
+pub static ALL: &[Entry] =
+    &[pagerank::ENTRY, personalised::ENTRY, degree::ENTRY, core::ENTRY, betweenness::ENTRY, resistance::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]

@@ -7,13 +7,19 @@
 //! Formulas are written for a pair (i, j). For an arc tail → head of a directed graph, d_tail is the out-degree and d_head
 //! the in-degree; where a formula sums over both arcs of a pair, an arc has its own term only.
 
+mod betweenness;
+mod core;
 mod degree;
+mod file;
 mod flow;
+mod gca;
 mod inv_degree;
+mod pr_degree;
 mod pr_max;
 mod pr_mean;
 mod pr_min;
 mod pr_prod;
+mod resistance;
 mod two_stage;
 
 use crate::centrality::pagerank;
@@ -30,9 +36,15 @@ pub static ALL: &[Entry] = &[
     pr_min::ENTRY,
     pr_max::ENTRY,
     pr_prod::ENTRY,
+    pr_degree::ENTRY,
     flow::ENTRY,
     inv_degree::ENTRY,
     degree::ENTRY,
+    gca::ENTRY,
+    core::ENTRY,
+    resistance::ENTRY,
+    file::ENTRY,
+    betweenness::ENTRY,
 ];
 
 /// A line of the registry.
