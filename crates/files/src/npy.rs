@@ -4,6 +4,7 @@
 //! The header is parsed by `npyz`, after `check` has made sure that it cannot overflow or
 //! recurse; the numbers are converted here, in one pass. Memory stays bounded by the file's size.
 
+use std::io::Write;
 use std::path::Path;
 
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, WriterBuilder};
@@ -23,6 +24,7 @@ pub enum Data {
     U64(Vec<u64>),
     I32(Vec<i32>),
     U32(Vec<u32>),
+    Bool(Vec<bool>),
 }
 
 /// A dense array of any number of axes; no axes is a single number.
@@ -44,6 +46,7 @@ macro_rules! each_type {
             Data::U64($items) => $body,
             Data::I32($items) => $body,
             Data::U32($items) => $body,
+            Data::Bool($items) => $body,
         }
     };
 }
@@ -68,6 +71,7 @@ impl Data {
             Self::U64(_) => "uint64",
             Self::I32(_) => "int32",
             Self::U32(_) => "uint32",
+            Self::Bool(_) => "bool",
         }
     }
 }
@@ -94,6 +98,12 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Array> {
 /// # Errors
 /// When the number of items is not the product of the shape, or the file cannot be written.
 pub fn write(path: &Path, array: &Array) -> Result<()> {
+    check_shape(path, array)?;
+    crate::write_atomic(path, |out| encode(array, out))
+}
+
+/// Whether there are as many items as the shape says; `path` stands in the message.
+pub(crate) fn check_shape(path: &Path, array: &Array) -> Result<()> {
     let expected = array.shape.iter().try_fold(1usize, |n, &axis| n.checked_mul(axis));
     if expected != Some(array.data.len()) {
         return Err(Error::Shape {
@@ -103,15 +113,38 @@ pub fn write(path: &Path, array: &Array) -> Result<()> {
             found: array.data.len(),
         });
     }
-    let dtype = dtype(&array.data).map_err(|e| Error::io("write", path, e))?;
+    Ok(())
+}
+
+/// Writes header and items; the shape must fit.
+pub(crate) fn encode(array: &Array, out: &mut dyn Write) -> std::io::Result<()> {
     let shape: Vec<u64> = array.shape.iter().map(|&axis| axis as u64).collect();
-    crate::write_atomic(path, |out| {
-        let header = npyz::WriteOptions::new_header_only().dtype(dtype).shape(&shape);
-        let out = header.writer(out).write_header_only()?;
-        each_type!(&array.data, items => {
-            items.iter().try_for_each(|item| out.write_all(&item.to_le_bytes()))
-        })
-    })
+    let header = npyz::WriteOptions::new_header_only().dtype(dtype(&array.data)?).shape(&shape);
+    let out = header.writer(out).write_header_only()?;
+    each_type!(&array.data, items => items.iter().try_for_each(|item| item.store(out)))
+}
+
+/// An item as stored: little-endian.
+trait Store {
+    fn store(&self, out: &mut dyn Write) -> std::io::Result<()>;
+}
+
+macro_rules! store {
+    ($($t:ty),*) => {
+        $(impl Store for $t {
+            fn store(&self, out: &mut dyn Write) -> std::io::Result<()> {
+                out.write_all(&self.to_le_bytes())
+            }
+        })*
+    };
+}
+
+store!(f64, f32, i64, u64, i32, u32);
+
+impl Store for bool {
+    fn store(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        out.write_all(&[u8::from(*self)])
+    }
 }
 
 fn dtype(data: &Data) -> std::io::Result<DType> {
@@ -122,6 +155,7 @@ fn dtype(data: &Data) -> std::io::Result<DType> {
         Data::U64(_) => "<u8",
         Data::I32(_) => "<i4",
         Data::U32(_) => "<u4",
+        Data::Bool(_) => "|b1",
     };
     text.parse().map(DType::new_scalar).map_err(std::io::Error::other)
 }
@@ -136,11 +170,14 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
         .collect::<Result<_, _>>()?;
     let unsupported = || {
         let kind = header.dtype().descr();
-        format!("items of type {kind} are not supported, convert to float64, float32, int64, uint64, int32 or uint32")
+        format!(
+            "items of type {kind} are not supported, convert to float64, float32, int64, uint64, int32, uint32 or bool"
+        )
     };
     let DType::Plain(kind) = header.dtype() else { return Err(unsupported()) };
     let size = match (kind.type_char(), kind.num_bytes()) {
         (TypeChar::Float | TypeChar::Int | TypeChar::Uint, Some(size @ (4 | 8))) => size,
+        (TypeChar::Bool, Some(1)) => 1,
         _ => return Err(unsupported()),
     };
     let body = &bytes[start..];
@@ -167,6 +204,10 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
         (TypeChar::Uint, 8) => items!(U64, u64),
         (TypeChar::Int, 4) => items!(I32, i32),
         (TypeChar::Uint, 4) => items!(U32, u32),
+        (TypeChar::Bool, _) => {
+            let items: Vec<bool> = body.iter().map(|&item| item != 0).collect();
+            Data::Bool(if c_order { items } else { to_c_order(&items, &shape) })
+        }
         _ => return Err(unsupported()),
     };
     Ok(Array { shape, data })

@@ -149,6 +149,16 @@ pub enum Error {
         /// What is wrong and what to do.
         what: String,
     },
+    /// A sampler that drops no units has nothing to list.
+    #[error("sampler {sampler} {why}: there is no {form} to write")]
+    NothingToWrite {
+        /// Registry name.
+        sampler: &'static str,
+        /// What it does instead.
+        why: &'static str,
+        /// What was to be written.
+        form: &'static str,
+    },
     /// A redraw of the operator failed and left it without a matrix.
     #[error("the operator has no matrix because its last redraw failed; redraw it")]
     Interrupted,

@@ -126,6 +126,16 @@ impl Graph {
         })
     }
 
+    /// Weight of every unit in the order of its number, if the graph has weights.
+    pub fn unit_weights(&self) -> Option<Vec<f32>> {
+        let weights = self.rows.weights()?;
+        let mut of = vec![0f32; self.pairs as usize];
+        for (&unit, &weight) in self.rows.unit.iter().zip(weights) {
+            of[unit as usize] = weight;
+        }
+        Some(of)
+    }
+
     /// The same graph with every arc a unit of its own, as if it were directed. Units are arcs in the order of
     /// [`Graph::rows`]; rows, columns and weights stay the same.
     #[must_use]

@@ -30,6 +30,7 @@ pub mod dataset;
 pub mod direction;
 pub mod draw;
 mod error;
+pub mod export;
 mod facts;
 pub mod features;
 pub mod generator;

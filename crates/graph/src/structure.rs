@@ -1,8 +1,15 @@
 //! What a graph, or what a draw leaves of it, looks like: components, isolated nodes, degrees, equal labels.
 //!
-//! Self-loops never count here. Everything is sequential and exact; nothing depends on threads.
+//! Self-loops never count here. Everything is sequential and exact; nothing depends on threads. What a sampler does over
+//! many draws is in `structure/statistics.rs`.
+
+mod sets;
+mod statistics;
+
+pub use statistics::{DrawFacts, LEAST_FOR_FREQUENCIES, MeanSd, Statistics, statistics, statistics_with};
 
 use crate::{Graph, NodeId, Result, Sampled};
+pub(crate) use sets::Sets;
 
 /// Counts of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -36,53 +43,13 @@ pub fn summary(graph: &Graph, sampled: &Sampled<'_>) -> Summary {
         max_degree = max_degree.max(degree);
     }
     let isolated = touched.iter().filter(|&&t| !t).count() as u64;
-    Summary { isolated, components: sets.count, largest: u64::from(sets.largest()), max_degree }
+    Summary { isolated, components: sets.count(), largest: u64::from(sets.largest()), max_degree }
 }
 
 /// Rows of a graph: number, columns, units.
 fn rows(graph: &Graph) -> impl Iterator<Item = (usize, &[u32], &[u32])> {
     let (pattern, unit) = (graph.rows().pattern(), graph.rows().unit());
     (0..graph.nodes()).map(move |i| (i, pattern.row(i), &unit[pattern.row_range(i)]))
-}
-
-/// Disjoint sets of nodes (Tarjan 1975): by size, with path halving.
-pub(crate) struct Sets {
-    parent: Vec<u32>,
-    size: Vec<u32>,
-    count: u64,
-}
-
-impl Sets {
-    pub(crate) fn new(nodes: usize) -> Sets {
-        Sets { parent: (0..nodes as u32).collect(), size: vec![1; nodes], count: nodes as u64 }
-    }
-
-    /// A node that stands for the set of `node`.
-    pub(crate) fn root(&mut self, mut node: u32) -> u32 {
-        while self.parent[node as usize] != node {
-            let up = self.parent[self.parent[node as usize] as usize];
-            self.parent[node as usize] = up;
-            node = up;
-        }
-        node
-    }
-
-    /// Joins the sets of two nodes; false if they are one already.
-    pub(crate) fn join(&mut self, a: u32, b: u32) -> bool {
-        let (a, b) = (self.root(a), self.root(b));
-        if a == b {
-            return false;
-        }
-        let (small, large) = if self.size[a as usize] < self.size[b as usize] { (a, b) } else { (b, a) };
-        self.parent[small as usize] = large;
-        self.size[large as usize] += self.size[small as usize];
-        self.count -= 1;
-        true
-    }
-
-    fn largest(&self) -> u32 {
-        self.size.iter().copied().max().unwrap_or(0)
-    }
 }
 
 /// Share of equal labels among the pairs (arcs) whose two ends have one; `None` if there is no such pair.
@@ -148,6 +115,15 @@ impl DegreeNoise {
         }
         self.draws += 1;
         Ok(())
+    }
+
+    /// Adds one draw of the same graph by the degree that it leaves to each node.
+    fn add_degrees(&mut self, degrees: &[u32]) {
+        for ((sum, square), &degree) in self.sums.iter_mut().zip(&mut self.squares).zip(degrees) {
+            *sum += u64::from(degree);
+            *square += u64::from(degree) * u64::from(degree);
+        }
+        self.draws += 1;
     }
 
     /// Mean over the counted nodes of the population standard deviation of their degree; `None` without draws or nodes.

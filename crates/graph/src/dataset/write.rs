@@ -149,13 +149,7 @@ impl Folder<'_> {
 fn graph(data: &GraphData, out: &mut Folder<'_>) -> Result<()> {
     let graph = &data.graph;
     out.lines("nodes.tsv", std::iter::once(graph.nodes()))?;
-    let weights = graph.rows().weights();
-    let mut weight_of = vec![0f32; if weights.is_some() { graph.pairs() as usize } else { 0 }];
-    if let Some(weights) = weights {
-        for (&unit, &weight) in graph.rows().unit().iter().zip(weights) {
-            weight_of[unit as usize] = weight;
-        }
-    }
+    let weight_of = graph.unit_weights().unwrap_or_default();
     let tail = |w: Option<&f32>| w.map_or(String::new(), |w| format!("\t{w}"));
     let edges = graph.pair_ends().enumerate().map(|(unit, (u, v))| {
         // the ends of a unit of a directed graph are (head, tail)

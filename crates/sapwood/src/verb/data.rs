@@ -1,10 +1,11 @@
 //! `sapwood data`: what data sets there are, what is in one, and writing or generating one as a TSV folder.
 
+use super::source::Source;
 use crate::cli::{Context, Exit, Failure, Run, resources};
 use clap::{Args, Subcommand};
-use sapwood_graph::dataset::{self, Listed, Weights};
+use sapwood_graph::dataset::{self, Listed};
 use sapwood_graph::generator::{self, Parameter, Recipe};
-use sapwood_graph::{Facts, GraphData, LoadOptions};
+use sapwood_graph::{Facts, GraphData};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,23 +27,6 @@ enum Command {
     Convert(Convert),
     /// Generate a graph and write it as a folder of text files
     Make(Make),
-}
-
-#[derive(Debug, Args)]
-struct Source {
-    /// `debian`, a folder, an edge list, a Matrix Market file, a name below $SAPWOOD_DATA or ./data, or the spec of a
-    /// generator such as `sbm:n=1000,k=4,in=0.05,out=0.005`
-    #[arg(default_value = "debian")]
-    data: String,
-    /// Keep the direction of arcs; reads arcs.tsv where there is one
-    #[arg(long)]
-    directed: bool,
-    /// Read edges_weighted.tsv where there is one
-    #[arg(long)]
-    weighted: bool,
-    /// Ignore edge weights
-    #[arg(long, conflicts_with = "weighted")]
-    unweighted: bool,
 }
 
 #[derive(Debug, Args)]
@@ -120,20 +104,6 @@ struct Report {
     schema: &'static str,
     #[serde(flatten)]
     facts: Facts,
-}
-
-impl Source {
-    fn load(&self, cx: &Context) -> Result<GraphData, Failure> {
-        let weights = match (self.weighted, self.unweighted) {
-            (true, _) => Weights::Asked,
-            (_, true) => Weights::Ignored,
-            _ => Weights::Stored,
-        };
-        resources::check_generated(&self.data)?;
-        let data = sapwood_graph::load(&self.data, &LoadOptions { directed: self.directed, weights })?;
-        data.warnings.iter().for_each(|warning| cx.warn(warning));
-        Ok(data)
-    }
 }
 
 fn show(cx: &Context, source: &Source) -> Result<(), Failure> {

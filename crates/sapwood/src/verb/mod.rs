@@ -3,10 +3,13 @@
 mod bench;
 mod data;
 mod doctor;
+mod drop;
 mod machine;
 mod sampling;
 mod shell;
+mod source;
 mod sparse;
+mod table;
 mod train;
 
 use crate::cli::{Context, Exit, Failure, Run};
@@ -17,6 +20,8 @@ use clap::Subcommand;
 pub(crate) enum Verb {
     /// Train a graph network, compare samplers by paired seeds, print an honest table
     Train(Box<train::Train>),
+    /// Sample a graph: draw which edges go, say what that does to it, write what stays
+    Drop(Box<drop::Drop>),
     /// List, show and convert data sets
     Data(data::Data),
     /// Look at sparse matrices and multiply them
@@ -37,6 +42,7 @@ impl Run for Verb {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         match self {
             Verb::Train(verb) => verb.run(cx),
+            Verb::Drop(verb) => verb.run(cx),
             Verb::Data(verb) => verb.run(cx),
             Verb::Sparse(verb) => verb.run(cx),
             Verb::Bench(verb) => verb.run(cx),

@@ -162,3 +162,17 @@ pub(super) fn names<E>(registry: &[E], name: impl Fn(&E) -> &'static str) -> Str
 pub(super) fn choice(what: &str, names: String, default: &str) -> String {
     format!("{what}: {names} [default: {default}]")
 }
+
+/// What to say to `--keep`: p has one meaning everywhere.
+pub(super) fn keep_refusal(keep: &str) -> Failure {
+    let hint = match keep.parse::<f64>() {
+        Ok(keep) if (0.0..=1.0).contains(&keep) => format!("p = 1 - keep: write --p {}", rounded(1.0 - keep)),
+        _ => "p = 1 - keep: write --p with the share that is dropped".to_owned(),
+    };
+    Failure::usage("--keep: there is no such flag; --p is the share of the pairs that is dropped").hint(hint)
+}
+
+/// Without the last digits that 1 − 0.7 has too many.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}

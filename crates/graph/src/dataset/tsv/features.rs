@@ -85,6 +85,7 @@ fn dense(text: &Text) -> Result<Block<f32>> {
         npy::Data::U64(x) => x.into_iter().map(|x| x as f32).collect(),
         npy::Data::I32(x) => x.into_iter().map(|x| x as f32).collect(),
         npy::Data::U32(x) => x.into_iter().map(|x| x as f32).collect(),
+        npy::Data::Bool(x) => x.into_iter().map(|x| f32::from(u8::from(x))).collect(),
     };
     Ok(Block::from_slice(n, columns, &data)?)
 }

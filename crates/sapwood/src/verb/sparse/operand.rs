@@ -66,6 +66,7 @@ fn from_file<T: Real>(path: &Path, rows: usize, k: Option<usize>) -> Result<Bloc
         Data::U64(items) => taken(rows, columns, &items, |x| x as f64),
         Data::I32(items) => taken(rows, columns, &items, f64::from),
         Data::U32(items) => taken(rows, columns, &items, f64::from),
+        Data::Bool(items) => taken(rows, columns, &items, |x| f64::from(u8::from(x))),
     };
     Ok(block?)
 }

@@ -1,6 +1,7 @@
 //! Flags of later steps: each is known by name and refused, so that nobody believes it had an effect.
 
 use crate::cli::Failure;
+use crate::verb::sampling::keep_refusal;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
@@ -46,23 +47,13 @@ impl Later {
     /// Fails if one was given.
     pub(crate) fn refuse(&self) -> Result<(), Failure> {
         if let Some(keep) = &self.keep {
-            let hint = match keep.parse::<f64>() {
-                Ok(keep) if (0.0..=1.0).contains(&keep) => format!("p = 1 - keep: write --p {}", rounded(1.0 - keep)),
-                _ => "p = 1 - keep: write --p with the share that is dropped".to_owned(),
-            };
-            return Err(Failure::usage("--keep: there is no such flag; --p is the share of the pairs that is dropped")
-                .hint(hint));
+            return Err(keep_refusal(keep));
         }
         match self.given {
             Some((name, instead)) => Err(Failure::usage(format!("--{name}: not built yet")).hint(instead)),
             None => Ok(()),
         }
     }
-}
-
-/// Without the last digits that 1 − 0.7 has too many.
-fn rounded(value: f64) -> f64 {
-    (value * 1e9).round() / 1e9
 }
 
 fn hidden(name: &'static str) -> Arg {

@@ -1,6 +1,7 @@
 //! The table for people: accuracies with their spread, and only what the paired runs allow one to say.
 
 use super::report::{Method, Report, RunTime};
+use crate::verb::table::aligned;
 use sapwood_machine::units;
 use sapwood_train::Estimate;
 use sapwood_train::compare::NOT_TESTED;
@@ -11,12 +12,7 @@ pub(super) fn print(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}", report.headline)?;
     let rows: Vec<[String; 7]> =
         std::iter::once(head()).chain((0..report.methods.len()).map(|i| row(report, i))).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..7).map(width).collect();
-    for row in &rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &w)| format!("{cell:<w$}")).collect();
-        writeln!(out, "{}", cells.join("  ").trim_end())?;
-    }
+    aligned(&rows, out)?;
     notes(report, out)
 }
 
