@@ -12,7 +12,8 @@ use crate::select::Candidate;
 use crate::settings::{Registries, Settings};
 use crate::trainer::{Method, NonFinite, Run, Trainer};
 use sapwood_files::interrupt;
-use sapwood_graph::{SamplerFacts, sampler};
+use sapwood_graph::structure::Statistics;
+use sapwood_graph::{DrawKey, SamplerFacts, sampler};
 use sapwood_skeleton::Exec;
 use std::time::Instant;
 
@@ -165,6 +166,30 @@ pub fn methods<T: Number>(
         Ok(Method { name: name.to_owned(), prepared: sampler.prepare(exec, &problem.graph, &problem.train_labels)? })
     };
     settings.methods().map(prepare).collect()
+}
+
+/// Draws of the first seed that [`structure`] looks at.
+pub const STRUCTURE_DRAWS: u32 = 40;
+
+/// What the draws of the first seed do to the graph, method by method: the first [`STRUCTURE_DRAWS`] epochs drawn again,
+/// in the first layer where layers draw apart.
+///
+/// # Errors
+/// When a sampler fails.
+pub fn structure<T: Number>(
+    exec: Exec<'_>,
+    problem: &Problem<T>,
+    settings: &Settings,
+    methods: &[Method],
+) -> Result<Vec<Statistics>> {
+    let of = |method: &Method| {
+        let prepared = method.prepared.as_ref();
+        let layer = u16::from(prepared.per_layer());
+        let key = DrawKey { layer, ..DrawKey::of_epoch(settings.seed, 1) };
+        let draws = if prepared.facts().k == 0 { 1 } else { settings.epochs.min(STRUCTURE_DRAWS) };
+        Ok(sapwood_graph::structure::statistics(exec, &problem.graph, prepared, key, draws)?)
+    };
+    methods.iter().map(of).collect()
 }
 
 /// Runs everything.

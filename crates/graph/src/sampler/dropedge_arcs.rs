@@ -71,7 +71,7 @@ impl Prepared for Ready {
         let p = self.first_rate();
         let facts = SamplerFacts::plain(ENTRY.name, p, self.units, self.dropped(p), self.isolated_expected);
         let note = "dropedge-arcs: arcs go one by one, so what stays is not symmetric (for parity with DropEdge only)";
-        SamplerFacts { notes: vec![note.into()], ..facts }
+        SamplerFacts { notes: vec![note.into()], unit: Some("arcs"), ..facts }
     }
 
     fn graph(&self) -> Option<&Arc<Graph>> {

@@ -56,7 +56,9 @@ impl Prepared for Ready {
 
     fn facts(&self) -> SamplerFacts {
         let (p, messages) = (self.rate(1), self.graph.arcs() + self.graph.nodes() as u64);
-        SamplerFacts::plain(ENTRY.name, p, messages, crate::draw::exact_count(p, messages), self.isolated_expected)
+        let k = crate::draw::exact_count(p, messages);
+        let facts = SamplerFacts::plain(ENTRY.name, p, messages, k, self.isolated_expected);
+        SamplerFacts { unit: Some("messages (on average, by coordinates)"), ..facts }
     }
 
     fn graph(&self) -> Option<&Arc<Graph>> {

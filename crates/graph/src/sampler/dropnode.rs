@@ -65,6 +65,7 @@ impl Prepared for Ready {
 
     fn facts(&self) -> SamplerFacts {
         let (p, units) = (self.rate(1), self.nodes as u64);
-        SamplerFacts::plain(ENTRY.name, p, units, crate::draw::exact_count(p, units), self.isolated_expected)
+        let k = crate::draw::exact_count(p, units);
+        SamplerFacts { unit: Some("nodes"), ..SamplerFacts::plain(ENTRY.name, p, units, k, self.isolated_expected) }
     }
 }

@@ -13,6 +13,9 @@ pub struct SamplerFacts {
     pub p: f64,
     /// Units of the graph: pairs, or arcs of a directed graph.
     pub units: u64,
+    /// What a unit is, where it is neither.
+    #[serde(skip)]
+    pub unit: Option<&'static str>,
     /// Units dropped in each draw; the mean where the number is random.
     pub k: u64,
     /// k / units; 0 for a graph without edges.
@@ -38,6 +41,7 @@ impl SamplerFacts {
             name,
             p,
             units,
+            unit: None,
             k,
             achieved_p: if units == 0 { 0.0 } else { k as f64 / units as f64 },
             isolated_expected,

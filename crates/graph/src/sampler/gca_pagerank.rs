@@ -157,6 +157,7 @@ impl Source for Faithful {
     }
 
     fn complete(&self, mut facts: SamplerFacts) -> SamplerFacts {
+        facts.unit = Some("arcs");
         let mean = facts.q.map_or(0.0, |q| q.mean);
         facts.notes.push(format!(
             "gca-pagerank --faithful: arcs go one by one, so what stays is not symmetric; mean rate {mean:.4} for p = {}",

@@ -6,6 +6,7 @@ mod flags;
 mod later;
 mod progress;
 mod report;
+mod sweep;
 mod table;
 
 use crate::cli::{Context, Exit, Failure, Run, resources};
@@ -56,22 +57,25 @@ impl Train {
         let runtime = cx.runtime()?;
         let facts = Facts::new(&data, &made.matrix, &settings, estimate, runtime.exec().threads());
         if self.dry_run {
-            Report::new(&facts, &settings, None, start.elapsed().as_secs_f64()).emit_dry(cx)?;
+            Report::new(&facts, &settings, None, &[], start.elapsed().as_secs_f64()).emit_dry(cx)?;
             return Ok(Exit::Done);
         }
         estimate.check(resources::available_bytes())?;
         let log = self.log.as_deref().map(Log::create).transpose()?;
         let exec = runtime.exec();
         let problem = Problem::<T>::new(exec, data, made.matrix, &split, &settings)?;
+        if let Some(sweep) = &self.sweep {
+            return sweep::run(cx, exec, &sweep.parse::<sweep::Sweep>()?, (&problem, &facts, settings), log, start);
+        }
         let methods = experiment::methods(exec, &problem, &settings, Registries::default())?;
-        let unit = facts.unit;
-        methods.iter().for_each(|method| announce(cx, &method.facts(), unit));
-        let mut progress = Progress::new(cx, &settings, log);
+        methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit));
+        let mut progress = Progress::new(cx, &settings, 1, log);
         let outcome = experiment::run(exec, &problem, &settings, &methods, &mut progress)?;
         progress.finish();
-        Report::new(&facts, &settings, Some(&outcome), start.elapsed().as_secs_f64()).emit(cx)?;
+        let structure = experiment::structure(exec, &problem, &settings, &methods)?;
+        Report::new(&facts, &settings, Some(&outcome), &structure, start.elapsed().as_secs_f64()).emit(cx)?;
         progress.log_failure()?;
-        Ok(exit(&outcome))
+        Ok(exit([&outcome]))
     }
 }
 
@@ -88,15 +92,25 @@ fn check_random_features(data: &sapwood_graph::GraphData, kind: Option<features:
 /// Says before the first run how many nodes a sampler is expected to leave without an edge.
 fn announce(cx: &Context, facts: &sapwood_graph::SamplerFacts, unit: &str) {
     let (name, k, units, isolated) = (facts.name, facts.k, facts.units, facts.isolated_expected);
+    let unit = facts.unit.unwrap_or(unit);
     cx.note(&format!(
         "{name}: {k} of {units} {unit} dropped in each epoch, {isolated:.1} nodes expected without an edge"
     ));
+    if let Some(auto) = &facts.auto {
+        let shown = |rate: Option<f64>| rate.map_or_else(|| "-".into(), |r| format!("{r:.3}"));
+        let (hi, lo, (high, low)) = (shown(auto.hi), shown(auto.lo), auto.pairs);
+        cx.note(&format!(
+            "{name}: direction auto: {} (same label: {hi} of {high} training pairs with high scores, {lo} of {low} with low ones)",
+            auto.decision
+        ));
+    }
+    facts.notes.iter().for_each(|note| cx.warn(&format!("{name}: {}", note.trim_start_matches(&format!("{name}: ")))));
 }
 
-fn exit(outcome: &Outcome) -> Exit {
-    if outcome.interrupted {
+fn exit<'a>(outcomes: impl IntoIterator<Item = &'a Outcome> + Clone) -> Exit {
+    if outcomes.clone().into_iter().any(|o| o.interrupted) {
         Exit::Interrupted
-    } else if outcome.first_broken().is_some() {
+    } else if outcomes.into_iter().any(|o| o.first_broken().is_some()) {
         Exit::No
     } else {
         Exit::Done

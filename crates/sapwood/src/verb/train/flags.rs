@@ -26,6 +26,10 @@ pub(crate) struct Train {
     sampler: SamplerFlags,
     #[command(flatten)]
     runs: Runs,
+    /// Train at each of several drop rates and say how much the choice matters: p=0.1:0.9:0.1 (from, to, step) or
+    /// p=0.1,0.3
+    #[arg(long, value_name = "p=RATES")]
+    pub(super) sweep: Option<String>,
     /// Write one line per run and epoch
     #[arg(long, value_name = "FILE.jsonl")]
     pub(super) log: Option<PathBuf>,

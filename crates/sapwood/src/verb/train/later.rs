@@ -20,7 +20,6 @@ const LATER: &[(&str, &str)] = &[
     ("lr-schedule", "--lr is constant"),
     ("l2-on", "L2 covers weights, not biases"),
     ("seeds-in-parallel", "seeds run one after the other, each on all threads"),
-    ("sweep", "call train once for each value"),
     ("patience", "a run trains all --epochs; --select chooses among them"),
     ("batch", "training is full-batch"),
     ("batch-size", "training is full-batch"),

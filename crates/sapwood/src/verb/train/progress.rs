@@ -14,9 +14,10 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A bar over all epochs of all runs; hidden unless stderr is a terminal.
-    pub(super) fn new(cx: &Context, settings: &Settings, log: Option<Log>) -> Progress {
-        let epochs = settings.methods().count() as u64 * u64::from(settings.seeds) * u64::from(settings.epochs);
+    /// A bar over all epochs of all runs at all rates; hidden unless stderr is a terminal.
+    pub(super) fn new(cx: &Context, settings: &Settings, rates: usize, log: Option<Log>) -> Progress {
+        let runs = settings.methods().count() as u64 * u64::from(settings.seeds) * rates as u64;
+        let epochs = runs * u64::from(settings.epochs);
         let bar = if cx.progress() { ProgressBar::new(epochs) } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} epochs, {eta} left  {msg}") {
             bar.set_style(style);

@@ -3,6 +3,8 @@
 use super::table;
 use crate::cli::resources;
 use crate::cli::{Context, Failure};
+use sapwood_graph::sampler::{AutoDirection, Direction};
+use sapwood_graph::structure::Statistics;
 use sapwood_graph::{FeatureMatrix, GraphData};
 use sapwood_train::experiment::{MethodRecord, Outcome, PairRecord, RunRecord};
 use sapwood_train::trainer::NonFinite;
@@ -114,8 +116,8 @@ pub(super) struct Sampler {
     p: f64,
     k: u64,
     beta: Option<f64>,
-    direction: Option<String>,
-    auto: Option<String>,
+    direction: Option<Direction>,
+    auto: Option<AutoDirection>,
     achieved_p: f64,
     isolated_expected: f64,
     pub(super) isolated_mean: Option<f64>,
@@ -147,7 +149,7 @@ pub(super) struct Method<'a> {
     pub(super) sd: Option<f64>,
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
-    p_sensitivity: Option<f64>,
+    pub(super) p_sensitivity: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -182,12 +184,24 @@ pub(super) struct RunTime {
     pub(super) epoch_s: f64,
 }
 
+impl Measured {
+    pub(super) fn of<'a>(runs: impl Iterator<Item = &'a RunRecord>, total_s: f64) -> Measured {
+        Measured {
+            total_s,
+            runs: runs.map(|r| RunTime { run_s: r.run_s, epoch_s: r.epoch_s }).collect(),
+            cost_ratio: None,
+            peak_rss_bytes: resources::peak_rss_bytes(),
+        }
+    }
+}
+
 impl<'a> Report<'a> {
     /// The report of an experiment, or of one that did not start.
     pub(super) fn new(
         facts: &'a Facts,
         settings: &'a Settings,
         outcome: Option<&'a Outcome>,
+        structure: &[Statistics],
         total_s: f64,
     ) -> Report<'a> {
         let methods = outcome.map_or(&[][..], |o| &o.methods);
@@ -199,7 +213,7 @@ impl<'a> Report<'a> {
             model: &facts.model,
             settings,
             estimate: facts.estimate,
-            sampler: methods.iter().map(sampler).collect(),
+            sampler: methods.iter().enumerate().map(|(i, m)| sampler(m, structure.get(i))).collect(),
             runs: runs().map(run).collect(),
             methods: methods.iter().map(method).collect(),
             paired: comparisons.iter().copied().map(pair).collect(),
@@ -207,12 +221,7 @@ impl<'a> Report<'a> {
             select: settings.select.name,
             complete: outcome.is_some_and(Outcome::complete),
             interrupted: outcome.is_some_and(|o| o.interrupted),
-            measured: Measured {
-                total_s,
-                runs: runs().map(|r| RunTime { run_s: r.run_s, epoch_s: r.epoch_s }).collect(),
-                cost_ratio: None,
-                peak_rss_bytes: resources::peak_rss_bytes(),
-            },
+            measured: Measured::of(runs(), total_s),
             headline: facts.headline(),
             seeds: settings.seeds,
             comparisons,
@@ -230,25 +239,25 @@ impl<'a> Report<'a> {
     }
 }
 
-fn sampler(record: &MethodRecord) -> Sampler {
+pub(super) fn sampler(record: &MethodRecord, structure: Option<&Statistics>) -> Sampler {
     let facts = &record.facts;
     Sampler {
         name: facts.name,
         p: facts.p,
         k: facts.k,
-        beta: None,
-        direction: None,
-        auto: None,
+        beta: facts.beta,
+        direction: facts.direction,
+        auto: facts.auto.clone(),
         achieved_p: facts.achieved_p,
         isolated_expected: facts.isolated_expected,
         isolated_mean: record.isolated.mean(),
         isolated_sd: record.isolated.sd(),
-        components_mean: None,
-        degree_sd: None,
+        components_mean: structure.map(|s| s.components.mean),
+        degree_sd: structure.and_then(|s| s.degree_sd),
     }
 }
 
-fn run(record: &RunRecord) -> Run<'_> {
+pub(super) fn run(record: &RunRecord) -> Run<'_> {
     let best = record.best.as_ref();
     Run {
         method: &record.method,
@@ -265,7 +274,7 @@ fn run(record: &RunRecord) -> Run<'_> {
     }
 }
 
-fn method(record: &MethodRecord) -> Method<'_> {
+pub(super) fn method(record: &MethodRecord) -> Method<'_> {
     let summary = record.summary();
     Method {
         name: &record.name,
@@ -277,7 +286,7 @@ fn method(record: &MethodRecord) -> Method<'_> {
     }
 }
 
-fn pair(record: &PairRecord) -> Pair<'_> {
+pub(super) fn pair(record: &PairRecord) -> Pair<'_> {
     let p = &record.paired;
     Pair {
         a: &record.a,
