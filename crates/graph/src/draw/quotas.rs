@@ -212,15 +212,6 @@ mod tests {
     }
 
     #[test]
-    fn golden_quotas_of_the_triangle_with_a_tail() {
-        // two_stage scores, beta 2, k = 2; pairs (0,1), (0,2), (1,2), (2,3)
-        let q = [0.887196089721, 0.219100093292, 0.219100093292, 0.674603723696];
-        let quotas = Quotas::from_probabilities(&q, 2).unwrap();
-        let each: Vec<u64> = (0..4).map(|e| quotas.get(e)).collect();
-        assert_eq!(each, [3810478191, 941027735, 941027735, 2897400931]);
-    }
-
-    #[test]
     fn bounds_stay_and_the_sum_is_exact() {
         let q = [0.0, 1.0, 0.3, 0.3, 0.4, 1e-12];
         let quotas = Quotas::from_probabilities(&q, 2).unwrap();

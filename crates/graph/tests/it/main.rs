@@ -3,6 +3,8 @@
 
 mod conformance;
 mod data;
+mod draw_laws;
+mod draws;
 mod generators;
 mod loading;
 mod operators;

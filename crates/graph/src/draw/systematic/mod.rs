@@ -130,20 +130,3 @@ pub fn systematic_reference(job: &Job<'_>) -> Result<BitMask> {
     }
     Ok(mask)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn golden_drops_of_the_triangle_with_a_tail() {
-        let q = [0.887196089721, 0.219100093292, 0.219100093292, 0.674603723696];
-        let quotas = Quotas::from_probabilities(&q, 2).unwrap();
-        for (u, gone) in [(0u32, [1, 3]), (1 << 31, [0, 3]), (4_000_000_000, [0, 1])] {
-            let mut mask = BitMask::default();
-            systematic_in_order(&quotas, 0..4, u, &mut mask);
-            let dropped: Vec<usize> = (0..4).filter(|&e| !mask.get(e)).collect();
-            assert_eq!(dropped, gone, "u = {u}");
-        }
-    }
-}
