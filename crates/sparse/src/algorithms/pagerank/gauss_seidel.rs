@@ -15,7 +15,7 @@ use super::{PageRank, fixed};
 use crate::algorithms::Walk;
 use crate::error::{Error, Result};
 use crate::structure::{Structure, WorkRange};
-use sapwood_skeleton::{Arena, isa, ChunkPlan, Exec, Work, per_chunk, rows};
+use sapwood_skeleton::{Arena, ChunkPlan, Exec, Work, isa, per_chunk, rows};
 
 /// Rows of a block.
 const ROWS: usize = 4096;
@@ -80,14 +80,7 @@ struct Block<'a> {
 impl Block<'_> {
     /// One sweep over the rows of a block.
     #[inline(always)]
-    fn relax<A: Walk>(
-        &self,
-        a: &A,
-        arena: &Arena,
-        work: WorkRange,
-        x: &mut [f64],
-        z_next: &mut [u64],
-    ) -> Measures {
+    fn relax<A: Walk>(&self, a: &A, arena: &Arena, work: WorkRange, x: &mut [f64], z_next: &mut [u64]) -> Measures {
         let (v, alpha, first) = (self.v, self.alpha, work.start.0);
         z_next.copy_from_slice(&self.z[first..first + z_next.len()]);
         let mut state = (Measures::default(), z_next);

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::plan::WorkPlan;
 use crate::scalar::Scalar;
 use crate::structure::Structure;
-use sapwood_skeleton::{isa, ChunkPlan, Exec, Work, per_chunk, spans};
+use sapwood_skeleton::{ChunkPlan, Exec, Work, isa, per_chunk, spans};
 
 /// Stored values of the matrix that is walked.
 type ValueOf<A> = <<A as Walk>::Matrix as Structure>::Value;
