@@ -33,7 +33,7 @@ pub(super) trait Source: Send + Sync {
 
     /// What is added to logit(u_e) to make the keys of draws that nest: the units with the smallest keys go. βz, or
     /// −logit(q) at rate `p` where q is not that of a plain sigmoid; ∞ for a unit that never goes.
-    #[expect(dead_code, reason = "draws that nest are wired with the registry of draws")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "draws that nest are wired with the registry of draws"))]
     fn tilt(&self, exec: Exec<'_>, p: f64) -> Result<Vec<f64>>;
 
     /// Adds what this source alone knows.
