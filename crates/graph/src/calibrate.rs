@@ -105,8 +105,8 @@ pub struct Solved {
 
 /// The probabilities of units with mid-ranks `z` that sum to `target`.
 ///
-/// `guarded` has one bit per unit. `beta` > 0 keeps units of high rank, < 0 drops them first, 0 gives all the same. A sum
-/// of 0, or of all unguarded units, needs no solving. |Σq − target| ≤ 1e-9·max(1, target), the same bits for any number
+/// `guarded` has one bit per unit. `beta` > 0 keeps units of high rank, < 0 drops them first, 0 gives all the same. Equal
+/// ranks, a sum of 0 and one of all unguarded units need no solving. |Σq − target| ≤ 1e-9·max(1, target), the same bits for any number
 /// of threads; O(units) per step, some ten steps.
 ///
 /// # Errors
@@ -126,7 +126,8 @@ pub fn calibrate(
     }
     let (free, sum) = free_units(z, guarded, target, clip)?;
     let mean = if free.is_empty() { 0.0 } else { sum / free.len() as f64 };
-    if beta == 0.0 || sum == 0.0 || sum == free.len() as f64 {
+    let alike = free.windows(2).all(|e| z[e[0] as usize] == z[e[1] as usize]);
+    if beta == 0.0 || alike || sum == 0.0 || sum == free.len() as f64 {
         return Ok(spread(z.len(), &free, sum, None, |_| mean.clamp(clip.min, clip.max)));
     }
     let slope = match curve {

@@ -3,7 +3,7 @@
 
 use super::{Clip, Curve};
 use crate::Result;
-use sapwood_skeleton::{ChunkPlan, Exec, Monoid, Work, math, rows};
+use sapwood_skeleton::{ChunkPlan, Exec, Monoid, Work, isa, math, rows};
 
 /// Find a with Σ_i min(max(f(a − shift_i), q_min), q_max) = sum.
 pub(super) struct Problem {
@@ -52,7 +52,7 @@ impl Problem {
         for step in 0..STEPS {
             let (sum, slope) = self.sums(exec, a)?;
             let error = sum - self.sum;
-            if error.abs() <= 1e-14 * self.sum.max(1e-3) {
+            if error.abs() <= 1e-12 * self.sum.max(1e-3) {
                 break;
             }
             if error < 0.0 {
@@ -89,24 +89,13 @@ impl Problem {
 
     /// Probability of the units that `x` holds a − shift of, in place; returns their sum and its derivative by a.
     fn curve(&self, x: &mut [f64]) -> (f64, f64) {
-        if self.curve == Curve::Sigmoid {
-            x.iter_mut().for_each(|x| *x = -*x);
-            math::exp_slice(x);
-            x.iter_mut().for_each(|x| *x = 1.0 / (1.0 + *x));
-        }
-        let Clip { min, max } = self.clip;
-        let (mut sums, mut slopes) = ([0.0; 8], [0.0; 8]);
-        for eight in x.chunks_mut(8) {
-            for (lane, x) in eight.iter_mut().enumerate() {
-                let q = x.clamp(min, max);
-                let slope = if self.curve == Curve::Sigmoid { q * (1.0 - q) } else { 1.0 };
-                slopes[lane] += if *x > min && *x < max { slope } else { 0.0 };
-                sums[lane] += q;
-                *x = q;
-            }
-        }
-        let fold = |s: [f64; 8]| ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-        (fold(sums), fold(slopes))
+        isa::vectorized(
+            #[inline(always)]
+            || match self.curve {
+                Curve::Sigmoid => bounded(x, self.clip, |x| 1.0 / (1.0 + math::exp_f64(-x)), |q| q * (1.0 - q)),
+                Curve::Linear => bounded(x, self.clip, |x| x, |_| 1.0),
+            },
+        )
     }
 
     fn sums(&self, exec: Exec<'_>, a: f64) -> Result<(f64, f64)> {
@@ -136,6 +125,30 @@ impl Problem {
         })?;
         Ok(q)
     }
+}
+
+/// Replaces each x by min(max(f(x), min), max); returns the sum and the sum of the slopes where no bound holds.
+#[inline(always)]
+fn bounded(x: &mut [f64], clip: Clip, f: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> (f64, f64) {
+    let Clip { min, max } = clip;
+    let (mut sums, mut slopes) = ([0.0; 8], [0.0; 8]);
+    let mut one = |lane: usize, x: &mut f64| {
+        let free = f(*x);
+        let q = if free > min { free } else { min };
+        let q = if q < max { q } else { max };
+        slopes[lane] += if q == free { slope(q) } else { 0.0 };
+        sums[lane] += q;
+        *x = q;
+    };
+    let mut eights = x.chunks_exact_mut(8);
+    for eight in &mut eights {
+        for lane in 0..8 {
+            one(lane, &mut eight[lane]);
+        }
+    }
+    eights.into_remainder().iter_mut().enumerate().for_each(|(lane, x)| one(lane, x));
+    let fold = |s: [f64; 8]| ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    (fold(sums), fold(slopes))
 }
 
 /// `x` if it lies inside the bracket, else its middle.

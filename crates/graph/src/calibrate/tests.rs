@@ -73,6 +73,7 @@ fn equal_probabilities_need_no_solving() {
     assert_eq!(solve(&[], 4, 2.0, s, 0.0, 1.0).q, [1.0; 4]);
     assert_eq!(solve(&[], 1, 0.0, s, 0.0, 1.0).q, [0.25; 4]);
     assert_eq!(solve(&[3], 1, 0.0, Curve::Linear, 0.0, 1.0).q, [third, third, third, 0.0]);
+    assert_eq!(solve(&[0, 3], 1, 2.0, s, 0.0, 1.0).q, [0.0, 0.5, 0.5, 0.0], "equal ranks");
     let less = solve(&[1, 2], 3, 2.0, s, 0.0, 1.0);
     assert_eq!((less.q, less.sum), (vec![1.0, 0.0, 0.0, 1.0], 2.0), "guards leave two");
 }

@@ -197,3 +197,39 @@ impl Source for Probabilities {
         facts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Edge, GraphOptions};
+    use sapwood_skeleton::Runtime;
+
+    #[test]
+    fn tilts_order_units_as_their_probabilities_do() {
+        let ends = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)];
+        let edges = ends.iter().map(|&(from, to)| Edge { from, to, weight: 1.0 }).collect();
+        let graph = Arc::new(Graph::build(5, edges, GraphOptions::default()).unwrap().0);
+        let z = calibrate::mid_ranks(&[3.0, 1.0, 2.0, 5.0, 4.0]).unwrap();
+        let runtime = Runtime::sequential().unwrap();
+        let mut source = Probabilities {
+            graph,
+            guarded: BitMask::new(5, false),
+            ranking: Ranking { scores: z.clone(), z: z.clone() },
+            beta: 2.0,
+            direction: Direction::Keep,
+            auto: None,
+            curve: Curve::Sigmoid,
+            clip: Clip::default(),
+            given: None,
+        };
+        let plain = source.tilt(runtime.exec(), 0.4).unwrap();
+        assert_eq!(plain, z.iter().map(|z| 2.0 * z).collect::<Vec<_>>());
+        // with q the tilt is -logit(q) = beta z - a, the same but for a constant
+        source.clip.max = 0.999;
+        let by_q = source.tilt(runtime.exec(), 0.4).unwrap();
+        let offsets: Vec<f64> = by_q.iter().zip(&plain).map(|(a, b)| a - b).collect();
+        assert!(offsets.iter().all(|a| (a - offsets[0]).abs() < 1e-9), "{offsets:?}");
+        source.guarded.set(1, true);
+        assert_eq!(source.tilt(runtime.exec(), 0.4).unwrap()[1], f64::INFINITY, "a guarded unit never goes");
+    }
+}

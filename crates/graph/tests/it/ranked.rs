@@ -222,8 +222,8 @@ fn given_probabilities() {
     let g = crate::scores::triangle_with_tail();
     let of = |text: &str, min_degree: u32| {
         let folder = crate::support::folder(&[("q.tsv", text)]);
-        let mut options = SamplerOptions::default();
-        options.probabilities = Some(folder.path().join("q.tsv"));
+        let probabilities = Some(folder.path().join("q.tsv"));
+        let mut options = SamplerOptions { probabilities, ..SamplerOptions::default() };
         options.guards.min_degree = min_degree;
         prepare("ranked", &g, &options)
     };

@@ -110,8 +110,8 @@ fn scores_follow_a_renumbering() {
 
 #[test]
 fn scores_have_the_same_bits_at_any_number_of_threads() {
-    let g = graph(3000, &random_ends(3000, 20_000));
-    let (options, train) = (ScoreOptions::default(), TrainLabels::none(3000));
+    let g = graph(1500, &random_ends(1500, 6000));
+    let (options, train) = (ScoreOptions::default(), TrainLabels::none(1500));
     for entry in score::ALL.iter().filter(|e| e.name != "file") {
         let at = |threads| {
             let runtime = runtime(threads);
