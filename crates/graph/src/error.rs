@@ -150,7 +150,7 @@ pub enum Error {
         what: String,
     },
     /// A sampler that drops no units has nothing to list.
-    #[error("sampler {sampler} {why}: there is no {form} to write")]
+    #[error("sampler {sampler} {why}: there is nothing to write as {form}")]
     NothingToWrite {
         /// Registry name.
         sampler: &'static str,

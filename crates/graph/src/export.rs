@@ -127,8 +127,8 @@ impl<'a> Export<'a> {
     }
 }
 
-/// From and to of every unit of the graph.
-fn ends(graph: &Graph) -> impl Iterator<Item = (u32, u32)> + '_ {
+/// From and to of every unit of the graph, in the order of its number: of a pair the smaller end first.
+pub fn ends(graph: &Graph) -> impl Iterator<Item = (u32, u32)> + '_ {
     let directed = graph.directed();
     graph.pair_ends().map(move |(u, v)| if directed { (v.0, u.0) } else { (u.0, v.0) })
 }
@@ -178,4 +178,40 @@ pub fn scores_of(
         return Err(Error::NothingToWrite { sampler, why, form: "scores" });
     };
     scores(prepared.graph().map_or(graph, |own| own), ranking, &quotas, path)
+}
+
+/// Writes `node<TAB>score`, and the degree as a third column if it is given, for every node.
+///
+/// # Errors
+/// [`Error::Size`] for lists of different lengths; when the file cannot be written.
+pub fn node_scores(scores: &[f64], degrees: Option<&[f64]>, path: &Path) -> Result<()> {
+    if let Some(degrees) = degrees
+        && degrees.len() != scores.len()
+    {
+        let (got, expected) = (degrees.len() as u64, scores.len() as u64);
+        return Err(Error::Size { what: "degrees", got, expected });
+    }
+    Ok(write_atomic(path, |out| {
+        for (node, score) in scores.iter().enumerate() {
+            match degrees {
+                Some(degrees) => writeln!(out, "{node}\t{score}\t{}", degrees[node])?,
+                None => writeln!(out, "{node}\t{score}")?,
+            }
+        }
+        Ok(())
+    })?)
+}
+
+/// Writes `u<TAB>v<TAB>score` for every unit.
+///
+/// # Errors
+/// [`Error::Size`] for scores of another graph; when the file cannot be written.
+pub fn unit_scores(graph: &Graph, scores: &[f64], path: &Path) -> Result<()> {
+    let (got, expected) = (scores.len() as u64, graph.pairs());
+    if got != expected {
+        return Err(Error::Size { what: "scores", got, expected });
+    }
+    Ok(write_atomic(path, |out| {
+        ends(graph).zip(scores).try_for_each(|((u, v), score)| writeln!(out, "{u}\t{v}\t{score}"))
+    })?)
 }

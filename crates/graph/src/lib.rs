@@ -26,6 +26,7 @@
 mod bits;
 pub mod calibrate;
 pub mod centrality;
+pub mod correlation;
 pub mod dataset;
 pub mod direction;
 pub mod draw;
@@ -36,6 +37,7 @@ pub mod features;
 pub mod generator;
 mod graph;
 pub mod guard;
+pub mod node_list;
 pub mod normalise;
 mod operator;
 pub mod sampler;

@@ -90,7 +90,8 @@ pub(crate) fn values(path: &Path, graph: &Graph, what: &str) -> Result<Vec<f64>>
     known.iter().enumerate().map(|(unit, line)| line.map(|l| l.value).ok_or_else(|| missing(unit))).collect()
 }
 
-fn number(text: &Text, line: u64, field: &[u8]) -> Result<f64> {
+/// A finite number.
+pub(crate) fn number(text: &Text, line: u64, field: &[u8]) -> Result<f64> {
     let shown = String::from_utf8_lossy(field);
     match shown.parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x + 0.0),
@@ -100,7 +101,7 @@ fn number(text: &Text, line: u64, field: &[u8]) -> Result<f64> {
 }
 
 /// The file, decompressed if its name says so.
-fn open(path: &Path) -> Result<Text> {
+pub(crate) fn open(path: &Path) -> Result<Text> {
     let missing = || Error::file(path.display().to_string(), "there is no such file");
     let name = path.file_name().ok_or_else(missing)?.to_string_lossy().into_owned();
     let folder = match path.parent() {

@@ -44,16 +44,16 @@ pub(crate) struct Drop {
 #[command(next_help_heading = "Draws")]
 struct Draws {
     /// Draws, one for each epoch from --epoch on
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     draws: u32,
     /// Epoch of the first draw; those of a training run count from 1
-    #[arg(long, value_name = "E", default_value_t = 0)]
+    #[arg(long, value_name = "E", default_value_t = 0, allow_negative_numbers = true)]
     epoch: u32,
     /// Layer of the draw, from 1; 0 where all layers share it
-    #[arg(long, value_name = "L", default_value_t = 0)]
+    #[arg(long, value_name = "L", default_value_t = 0, allow_negative_numbers = true)]
     layer: u16,
     /// Micro-batch of the draw
-    #[arg(long, value_name = "M", default_value_t = 0)]
+    #[arg(long, value_name = "M", default_value_t = 0, allow_negative_numbers = true)]
     micro: u16,
     /// Epochs of the run, over which linear:P0:P1 stretches
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -68,7 +68,7 @@ struct Output {
     #[arg(long)]
     stats: bool,
     /// Write one file for each draw (of scores: one in all) to the folder of --out
-    #[arg(long, value_name = "FORM", requires = "out")]
+    #[arg(long, value_name = "FORM")]
     write: Option<write::Wanted>,
     /// Folder of the files, made if it is missing
     #[arg(short, long, value_name = "DIR")]

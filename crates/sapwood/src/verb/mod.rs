@@ -5,6 +5,7 @@ mod data;
 mod doctor;
 mod drop;
 mod machine;
+mod rank;
 mod sampling;
 mod shell;
 mod source;
@@ -20,6 +21,8 @@ use clap::Subcommand;
 pub(crate) enum Verb {
     /// Train a graph network, compare samplers by paired seeds, print an honest table
     Train(Box<train::Train>),
+    /// Rank the nodes or the edges of a graph
+    Rank(rank::Rank),
     /// Sample a graph: draw which edges go, say what that does to it, write what stays
     Drop(Box<drop::Drop>),
     /// List, show and convert data sets
@@ -42,6 +45,7 @@ impl Run for Verb {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         match self {
             Verb::Train(verb) => verb.run(cx),
+            Verb::Rank(verb) => verb.run(cx),
             Verb::Drop(verb) => verb.run(cx),
             Verb::Data(verb) => verb.run(cx),
             Verb::Sparse(verb) => verb.run(cx),

@@ -59,7 +59,11 @@ impl<'a> Files<'a> {
                 let what = format!("--out {} without --write: nothing would be written", folder.display());
                 return Err(Failure::usage(what).hint("add --write edges, mask, ids, npz or scores"));
             }
-            _ => None,
+            (Some(_), None) => {
+                let what = "--write without --out: no folder for the files";
+                return Err(Failure::usage(what).hint("add -o DIR; it is made if it is missing"));
+            }
+            (None, None) => None,
         };
         Ok(Files { graph, prepared, to })
     }
