@@ -18,6 +18,7 @@ pub static ALL: &[Fact] = &[Fact {
     can: &[
         "power iteration",
         "Gauss-Seidel in fixed blocks",
+        "Chebyshev semi-iteration on symmetric graphs",
         "weights, sinks, any teleport",
         "exact sums: ties stay ties",
     ],
