@@ -10,4 +10,5 @@ mod ranked;
 mod registry;
 mod samplers;
 mod scores;
+mod structure;
 mod support;
