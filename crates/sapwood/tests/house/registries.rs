@@ -26,7 +26,7 @@ pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/sparse/src/formats", "docs/sparse.md", &[]),
     registry("crates/sparse/src/kernels", "docs/sparse.md", &["reference"]),
     registry("crates/sparse/src/reshape", "docs/sparse.md", &[]),
-    registry("crates/sparse/src/algorithms", "docs/sparse.md", &["linop"]),
+    registry("crates/sparse/src/algorithms", "docs/sparse.md", &["linop", "tree"]),
     registry("crates/graph/src/dataset", "docs/data.md", &["files", "lines", "place", "split", "write"]),
     registry("crates/graph/src/draw", "docs/rank.md", &["nested", "order", "quotas", "scratch", "smallest"]),
     registry("crates/graph/src/sampler", "docs/train.md", &["facts", "labels", "options", "rates", "units"]),

@@ -15,6 +15,7 @@ use sapwood_skeleton::{Arena, ChunkPlan, Exec};
 const BITS: i32 = 60;
 
 /// 2^s with bound·2^s in (2^(BITS−1), 2^BITS], for a positive bound that is not tiny.
+#[inline(always)]
 pub(super) fn units_for(bound: f64) -> f64 {
     // The exponent field: bound ≤ 2^(e + 1).
     let e = ((bound.to_bits() >> 52) & 0x7ff) as i32 - 1023;

@@ -55,7 +55,8 @@ pub(super) fn run<A: Walk>(
         let done = m.delta <= options.tol;
         // The mass is not conserved on the way, but it is 1 in the end.
         let off = if done { options.alpha / (1.0 - options.alpha) * options.tol } else { bound };
-        if !((m.mass - 1.0).abs() <= off + 1e-6) {
+        let lost = (m.mass - 1.0).abs();
+        if lost.is_nan() || lost > off + 1e-6 {
             return Err(Error::OutWeight { found: m.mass, expected: 1.0 });
         }
         if done {

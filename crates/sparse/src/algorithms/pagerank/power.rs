@@ -67,7 +67,8 @@ pub(super) fn run<A: Walk>(
         sweep.once(exec, a, Factors { v, alpha, sunk: alpha * sunk, unit: 1.0 / units, next }, &mut result.scores)?;
         m = Measures::total(&sweep.measures);
         // Arcs carry what the nodes that are no sinks had.
-        if !((m.mass + sunk - 1.0).abs() <= 1e-6) {
+        let lost = (m.mass + sunk - 1.0).abs();
+        if lost.is_nan() || lost > 1e-6 {
             return Err(Error::OutWeight { found: m.mass, expected: 1.0 - sunk });
         }
         units = next;

@@ -19,6 +19,7 @@ pub(super) struct Measures {
 }
 
 /// Units of sums over sinks in 1: such a sum is at most 1.
+#[inline(always)]
 pub(super) fn sink_units() -> f64 {
     fixed::units_for(1.0)
 }

@@ -1,7 +1,7 @@
 //! PageRank: golden values, the dense twin, laws, and options that are refused.
 
 use crate::make::exec;
-use sapwood_sparse::algorithms::{PageRank, PageRankOptions, pagerank};
+use sapwood_sparse::algorithms::{Method, PageRank, PageRankOptions, pagerank};
 use sapwood_sparse::{Csr, One, Planned, Result};
 
 /// A graph as its matrix of incoming arcs, ready for [`pagerank`].
@@ -65,4 +65,89 @@ fn small_graphs_have_known_scores() {
     close(&chain, &[0.116155823037, 0.214888272618, 0.298810854762, 0.370145049584], 1e-10);
     let tail = scores(&pairs(4, &[(0, 1), (1, 2), (0, 2), (2, 3)]));
     close(&tail, &[0.245927818588, 0.245927818588, 0.366735867135, 0.141408495688], 1e-10);
+}
+
+#[test]
+fn resets_and_sinks_have_known_scores() {
+    let reset = |graph: &Walked, t: &[f64]| {
+        graph.rank(&PageRankOptions { teleport: Some(t), ..Default::default() }).unwrap().scores
+    };
+    assert_eq!(reset(&arcs(2, &[(0, 1)]), &[0.0, 1.0]), [0.0, 1.0]);
+    let k4 = pairs(4, &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);
+    let uneven = [0.232467532468, 0.232467532468, 0.267532467532, 0.267532467532];
+    close(&reset(&k4, &[1.0, 1.0, 4.0, 4.0]), &uneven, 1e-10);
+    let one = [0.220779220779, 0.220779220779, 0.220779220779, 0.337662337662];
+    close(&reset(&k4, &[0.0, 0.0, 0.0, 7e300]), &one, 1e-10);
+    let six = arcs(6, &[(0, 1), (0, 2), (2, 0), (2, 1), (2, 4), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3)]);
+    let known = [0.037211965078, 0.053957349363, 0.041505653356, 0.375080815110, 0.205998331877, 0.286245885215];
+    for method in [Method::Power, Method::GaussSeidel] {
+        let found = six.rank(&PageRankOptions { alpha: 0.9, tol: 1e-12, method, ..Default::default() }).unwrap();
+        close(&found.scores, &known, 1e-10);
+        assert_eq!(found.dangling, 1);
+    }
+}
+
+#[test]
+fn known_data_sets_have_their_scores_by_both_methods() {
+    for name in ["karate", "cora", "citeseer", "pubmed"] {
+        let Some(folder) = sapwood_testkit::data::public(name) else { continue };
+        let Ok(text) = std::fs::read_to_string(folder.join("pagerank_085.tsv")) else { continue };
+        let last = |l: &str| l.split_whitespace().last().and_then(|w| w.parse::<f64>().ok());
+        let expected: Vec<f64> = text.lines().filter_map(last).collect();
+        let edges = std::fs::read_to_string(folder.join("edges.tsv")).unwrap();
+        let pair = |l: &str| {
+            let mut words = l.split_whitespace().map(|w| w.parse::<u32>().ok());
+            Some((words.next()??, words.next()??))
+        };
+        let mut list: Vec<_> = edges.lines().filter_map(pair).map(|(i, j)| (i.min(j), i.max(j))).collect();
+        list.sort_unstable();
+        list.dedup();
+        let (loops, plain): (Vec<_>, Vec<_>) = list.into_iter().partition(|(i, j)| i == j);
+        let mut graph = pairs(expected.len(), &plain);
+        let mut own = vec![0.0; expected.len()];
+        for (i, _) in loops {
+            own[i as usize] += 1.0;
+            graph.out[i as usize] += 1.0;
+        }
+        for method in [Method::Power, Method::GaussSeidel] {
+            let options = PageRankOptions { tol: 1e-14, method, ..Default::default() };
+            let found = pagerank(exec(2), &graph.incoming, &graph.out, &own, &options).unwrap();
+            assert!(found.converged, "{name} {method:?}");
+            close(&found.scores, &expected, 1e-12);
+            let alone = pagerank(exec(1), &graph.incoming, &graph.out, &own, &options).unwrap();
+            for threads in [3, 8] {
+                assert_eq!(pagerank(exec(threads), &graph.incoming, &graph.out, &own, &options).unwrap(), alone);
+            }
+            assert_eq!(found, alone);
+        }
+    }
+}
+
+#[test]
+fn a_ring_of_three_million_converges_within_the_bound() {
+    let n = 3_000_000;
+    let mut list: Vec<(u32, u32)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
+    list.push((0, n / 2));
+    let found = pairs(n as usize, &list).rank(&PageRankOptions::default()).unwrap();
+    assert!(found.converged && found.residual <= 1e-10 && found.iterations > 1 && found.iterations <= 146);
+    // Far from the chord nothing changes; mirrored nodes have equal bits.
+    assert_eq!(found.scores[1].to_bits(), found.scores[n as usize - 1].to_bits());
+}
+
+#[test]
+fn bad_options_and_weights_are_refused_with_facts() {
+    let graph = arcs(2, &[(0, 1)]);
+    let message = |options: PageRankOptions<'_>| graph.rank(&options).unwrap_err().to_string();
+    let base = PageRankOptions::default();
+    assert_eq!(message(PageRankOptions { alpha: 1.0, ..base }), "alpha is 1, it must be at least 0 and below 1");
+    assert!(message(PageRankOptions { tol: f64::NAN, ..base }).contains("tol is NaN"));
+    assert!(message(PageRankOptions { max_iter: 0, ..base }).contains("max_iter"));
+    let bad = PageRankOptions { teleport: Some(&[1.0, -1.0]), ..base };
+    assert_eq!(message(bad), "teleport[1] is -1, it must be finite and not negative");
+    assert!(message(PageRankOptions { teleport: Some(&[0.0, 0.0]), ..base }).contains("teleport is all zero"));
+    assert!(message(PageRankOptions { dangling: Some(&[1.0]), ..base }).contains("dangling has 1 elements, 2"));
+    let wrong = pagerank(exec(1), &graph.incoming, &[2.0, 0.0], &[], &base).unwrap_err().to_string();
+    assert!(wrong.contains("out_weight does not belong"), "{wrong}");
+    let none = graph.rank(&PageRankOptions { alpha: 0.0, ..base }).unwrap();
+    assert_eq!((none.scores, none.iterations), (vec![0.5, 0.5], 0));
 }
