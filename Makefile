@@ -13,7 +13,7 @@ TOOLS ?= sparse train graph
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## build, then train a graph network on the Debian package graph: with all edges, with DropEdge, 6 paired seeds
+demo: build ## build, then train a graph network on the Debian package graph: with all edges, with DropEdge, with RankedDrop, 6 paired seeds
 	target/release/sapwood train debian --model gcn --layers 2 --hidden 64 --lr 0.03 --epochs 60 --l2 5e-5 \
 	  --eval-every 5 --seeds 6 --against none,dropedge
 

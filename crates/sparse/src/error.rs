@@ -142,6 +142,36 @@ pub enum Error {
         /// Mass that was to be there.
         expected: f64,
     },
+    /// A graph that was to be symmetric is not.
+    #[error(
+        "Chebyshev needs a symmetric graph: the weights into node {node} sum to {incoming}, those out of it to {outgoing}; \
+         use power or gauss-seidel"
+    )]
+    Asymmetric {
+        /// The first such node.
+        node: usize,
+        /// Sum of its row, its own weight with it.
+        incoming: f64,
+        /// Its `out_weight`.
+        outgoing: f64,
+    },
+    /// The mass of sinks is to go elsewhere than restarts, and the method cannot do that.
+    #[error(
+        "Chebyshev sends the mass of sinks where the teleport goes: leave dangling out, or use power or gauss-seidel"
+    )]
+    Dangling,
+    /// A name that is not known.
+    #[error("unknown {kind} '{name}'{}; known: {}", nearest.map_or(String::new(), |n| format!(", did you mean '{n}'?")), known.join(", "))]
+    Unknown {
+        /// What kind of thing.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// The known name most like it, if one is near.
+        nearest: Option<&'static str>,
+        /// All known names.
+        known: Vec<&'static str>,
+    },
     /// A size beyond what a machine can address.
     #[error("{what} of {rows} x {cols} is beyond 2^63 bytes")]
     Overflow {
@@ -163,6 +193,16 @@ pub enum Error {
     /// The executor failed, or a chunk of the work did.
     #[error(transparent)]
     Run(sapwood_skeleton::Error),
+}
+
+impl Error {
+    /// An [`Error::Unknown`] that proposes the known name most like `name`.
+    pub(crate) fn unknown(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'static str>) -> Error {
+        let known: Vec<&'static str> = known.into_iter().collect();
+        let distance = |k: &str| strsim::damerau_levenshtein(k, &name.to_lowercase());
+        let nearest = known.iter().copied().min_by_key(|k| distance(k)).filter(|k| distance(k) <= 2.max(k.len() / 3));
+        Error::Unknown { kind, name: name.into(), nearest, known }
+    }
 }
 
 impl From<sapwood_skeleton::Error> for Error {

@@ -156,7 +156,7 @@ impl Kept {
                 Ok(())
             })?;
         }
-        self.put_together(arcs, weighted)
+        self.put_together(exec, arcs, weighted)
     }
 
     fn take_apart(&mut self) {
@@ -167,15 +167,15 @@ impl Kept {
         }
     }
 
-    fn put_together(&mut self, arcs: &Arcs, weighted: bool) -> Result<()> {
+    fn put_together(&mut self, exec: Exec<'_>, arcs: &Arcs, weighted: bool) -> Result<()> {
         let (n, offsets) = (arcs.pattern().rows(), std::mem::take(&mut self.offsets));
         let columns = std::mem::take(&mut self.columns);
         let matrix = if weighted {
-            let matrix = Csr::try_new(n, n, offsets, columns, std::mem::take(&mut self.values))?;
+            let matrix = Csr::try_new_on(exec, n, n, offsets, columns, std::mem::take(&mut self.values))?;
             self.plan.rebuild(&matrix);
             Matrix::Weighted(matrix)
         } else {
-            let matrix = Csr::try_new(n, n, offsets, columns, std::mem::take(&mut self.ones))?;
+            let matrix = Csr::try_new_on(exec, n, n, offsets, columns, std::mem::take(&mut self.ones))?;
             self.plan.rebuild(&matrix);
             Matrix::Pattern(matrix)
         };

@@ -73,7 +73,7 @@ fn weights(graph: &Graph, centrality: &[f64]) -> Vec<f64> {
     let weight = |i: NodeId| (top - s[i.index()]) / spread;
     let directed = graph.directed();
     // Rounding alone may set the mean of equal numbers apart from the largest.
-    if !(spread > 1e-12 * top.abs().max(1.0)) {
+    if spread.is_nan() || spread <= 1e-12 * top.abs().max(1.0) {
         return vec![1.0; graph.pairs() as usize];
     }
     graph.pair_ends().map(|(i, j)| if directed { weight(i) } else { 0.5 * (weight(i) + weight(j)) }).collect()

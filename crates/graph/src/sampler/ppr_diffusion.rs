@@ -193,7 +193,7 @@ mod tests {
         for i in 0..7 {
             let mut term = vec![0.0; 7];
             term[i] = 1.0;
-            let mut series = vec![0.0; 7];
+            let mut series = [0.0; 7];
             for _ in 0..400 {
                 let mut next = vec![0.0; 7];
                 for node in 0..7 {

@@ -12,4 +12,5 @@ mod ranked;
 mod registry;
 mod samplers;
 mod scores;
+mod structure;
 mod support;

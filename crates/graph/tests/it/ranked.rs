@@ -15,7 +15,7 @@ pub(crate) fn prepare(name: &str, graph: &Graph, options: &SamplerOptions) -> Re
     new(options)?.prepare(runtime(2).exec(), &Arc::new(graph.clone()), &train)
 }
 
-fn cora() -> Option<GraphData> {
+pub(crate) fn cora() -> Option<GraphData> {
     let path = sapwood_testkit::data::public("cora")?;
     Some(load(path.to_str().unwrap(), &LoadOptions::default()).unwrap())
 }

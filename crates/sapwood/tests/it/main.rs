@@ -4,6 +4,8 @@
 mod accuracy;
 mod bench;
 mod data;
+mod drop;
 mod machine;
+mod rank;
 mod sparse;
 mod train;

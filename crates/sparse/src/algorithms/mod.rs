@@ -34,6 +34,7 @@ pub static ALL: &[Fact] = &[
         can: &[
             "power iteration",
             "Gauss-Seidel in fixed blocks",
+            "Chebyshev semi-iteration on symmetric graphs",
             "weights, sinks, any teleport",
             "exact sums: ties stay ties",
         ],

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result, reserve};
 use crate::scalar::{Index, One, Scalar};
 use crate::structure::{Bytes, Segment, Stretch, Structure, WorkRange, piece};
-use sapwood_skeleton::Arena;
+use sapwood_skeleton::{Arena, ChunkPlan, Exec, Work};
 use std::ops::Range;
 
 /// A matrix in compressed sparse rows: values `V` ([`One`] for a pattern), columns `I`, offsets `P`.
@@ -36,10 +36,38 @@ impl<V: Scalar, I: Index, P: Index> Csr<V, I, P> {
             return Err(Error::Length { array: "values", expected: columns.len(), found: values.len() });
         }
         check_offsets(&offsets, columns.len())?;
-        for (row, w) in offsets.windows(2).enumerate() {
-            check_row(row, w[0].to_usize(), &columns[w[0].to_usize()..w[1].to_usize()], cols)?;
+        let matrix = Csr { cols, offsets, columns, values };
+        (0..rows).try_for_each(|row| matrix.check_row(row))?;
+        Ok(matrix)
+    }
+
+    /// [`try_new`](Csr::try_new), the rows checked by all workers: for matrices that are made again and again.
+    ///
+    /// # Errors
+    /// As [`try_new`](Csr::try_new), or [`Error::Run`].
+    pub fn try_new_on(
+        exec: Exec<'_>,
+        rows: usize,
+        cols: usize,
+        offsets: Vec<P>,
+        columns: Vec<I>,
+        values: Vec<V>,
+    ) -> Result<Self> {
+        if offsets.len() != rows + 1 || values.len() != columns.len() {
+            return Csr::try_new(rows, cols, offsets, columns, values);
         }
-        Ok(Csr { cols, offsets, columns, values })
+        check_offsets(&offsets, columns.len())?;
+        let matrix = Csr { cols, offsets, columns, values };
+        let plan = ChunkPlan::of(rows, 4096).work(Work { flops: 8.0, bytes: 48.0 });
+        exec.for_chunks(&plan, |_, _, mut range| {
+            range.try_for_each(|row| matrix.check_row(row)).map_err(sapwood_skeleton::Error::other)
+        })?;
+        Ok(matrix)
+    }
+
+    fn check_row(&self, row: usize) -> Result<()> {
+        let range = self.row_range(row);
+        check_row(row, range.start, &self.columns[range], self.cols)
     }
 
     /// A rows × cols matrix without entries.

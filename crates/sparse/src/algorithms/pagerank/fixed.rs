@@ -22,16 +22,17 @@ pub(super) fn units_for(bound: f64) -> f64 {
     f64::from_bits(((BITS - 1 - e.max(-800) + 1023) as u64) << 52)
 }
 
-/// What is gathered for a node: `x` units, for a pattern already rounded to a whole number.
+/// What is gathered for a node: `x` units, for a pattern already rounded to a whole number; a sum of whole numbers below
+/// zero is one of their bits.
 #[inline(always)]
 pub(super) fn encode<V: Scalar>(x: f64) -> u64 {
     if V::PATTERN { whole(x) as u64 } else { x.to_bits() }
 }
 
-/// `x` ≥ 0 as the nearest whole number.
+/// `x` as the nearest whole number.
 #[inline(always)]
 pub(super) fn whole(x: f64) -> i64 {
-    (x + 0.5) as i64
+    (x + 0.5f64.copysign(x)) as i64
 }
 
 /// One term of a row's sum.

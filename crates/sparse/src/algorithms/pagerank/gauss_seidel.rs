@@ -10,7 +10,7 @@
 //!   all sums.
 
 use super::options::{PageRankOptions, Vectors};
-use super::sweep::{Measures, start, zeros};
+use super::sweep::{Measures, Merge, start, zeros};
 use super::{PageRank, fixed};
 use crate::algorithms::Walk;
 use crate::error::{Error, Result};

@@ -3,6 +3,7 @@
 //! π is the fixed point of x ← α(Pᵀx + (Σ over sinks x)·d) + (1−α)·t, P = D⁻¹A. The sum over a row is taken in fixed point
 //! ([`fixed`]): it is exact, so it has no order, and nodes that an automorphism of the graph exchanges get equal bits.
 
+mod chebyshev;
 mod fixed;
 mod gauss_seidel;
 mod options;
@@ -20,13 +21,14 @@ use sapwood_skeleton::Exec;
 /// Scores and how they were found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRank {
-    /// One score per node. They sum to 1: with the power iteration up to rounding, with Gauss-Seidel up to the bound.
+    /// One score per node. They sum to 1: with the power iteration up to rounding, else up to the bound.
     pub scores: Vec<f64>,
     /// Sweeps over the matrix; 0 if α = 0, where the scores are the teleport.
     pub iterations: u32,
-    /// ‖x_k − x_{k−1}‖₁ of the last sweep.
+    /// ‖x_k − x_{k−1}‖₁ of the last sweep; Chebyshev: by how much a step of the power iteration would change the scores.
     pub residual: f64,
-    /// α/(1−α)·residual: the scores differ from the true ones by no more than this in the 1-norm (beside rounding).
+    /// α/(1−α)·residual, Chebyshev residual/(1−α): the scores differ from the true ones by no more than this in the 1-norm
+    /// (beside rounding).
     pub error_bound: f64,
     /// The residual came down to the tolerance.
     pub converged: bool,
@@ -38,12 +40,13 @@ pub struct PageRank {
 ///
 /// `out_weight[j]` is the sum of the weights of all arcs that leave j, a self-loop counted once; 0 makes j a sink.
 /// `own[i]` is the weight of the self-loop of i where `a` does not store it; empty if there are none. Weights must be
-/// finite and not negative. Time O(iterations · (entries + nodes)); memory of three vectors beside the scores. The result
-/// has the same bits for any number of threads.
+/// finite and not negative. Time O(iterations · (entries + nodes)); memory of two vectors beside the scores, Chebyshev four.
+/// The result has the same bits for any number of threads.
 ///
 /// # Errors
 /// [`crate::Error::Shape`], [`crate::Error::Option`], [`crate::Error::Element`], [`crate::Error::AllZero`] for input that
-/// does not fit, [`crate::Error::OutWeight`] if `out_weight` does not belong to `a`; [`crate::Error::Run`].
+/// does not fit, [`crate::Error::OutWeight`] if `out_weight` does not belong to `a`; with [`Method::Chebyshev`]
+/// [`crate::Error::Asymmetric`] and [`crate::Error::Dangling`]; [`crate::Error::Run`].
 pub fn pagerank<A: Walk>(
     exec: Exec<'_>,
     a: &A,
@@ -67,8 +70,11 @@ pub fn pagerank<A: Walk>(
         match options.method {
             Method::Power => power::run(exec, a, &v, options, &mut result)?,
             Method::GaussSeidel => gauss_seidel::run(exec, a, &v, options, &mut result)?,
+            Method::Chebyshev => chebyshev::run(exec, a, &v, options, &mut result)?,
         }
-        result.error_bound = options.alpha / (1.0 - options.alpha) * result.residual;
+        // The first two return the result of the step whose change is the residual.
+        let steps = if options.method == Method::Chebyshev { 1.0 } else { options.alpha };
+        result.error_bound = steps / (1.0 - options.alpha) * result.residual;
         result.converged = result.residual <= options.tol;
     }
     Ok(result)

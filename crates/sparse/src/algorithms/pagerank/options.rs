@@ -13,6 +13,37 @@ pub enum Method {
     Power,
     /// Gauss-Seidel inside fixed blocks of 4096 rows, Jacobi between them: fewer sweeps, no law of ties.
     GaussSeidel,
+    /// Chebyshev semi-iteration, for symmetric graphs: fewest sweeps, symmetric nodes keep equal bits.
+    Chebyshev,
+}
+
+impl Method {
+    /// All methods.
+    pub const ALL: [Method; 3] = [Method::Power, Method::GaussSeidel, Method::Chebyshev];
+
+    /// Its name as text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Power => "power",
+            Method::GaussSeidel => "gauss-seidel",
+            Method::Chebyshev => "chebyshev",
+        }
+    }
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Method {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Method> {
+        let found = Method::ALL.into_iter().find(|m| m.name() == name);
+        found.ok_or_else(|| Error::unknown("method of PageRank", name, Method::ALL.map(Method::name)))
+    }
 }
 
 /// Options of [`super::pagerank`].
@@ -20,7 +51,7 @@ pub enum Method {
 pub struct PageRankOptions<'a> {
     /// Chance to follow an arc, 0 ≤ α < 1.
     pub alpha: f64,
-    /// Stop when ‖x_k − x_{k−1}‖₁ is at most this; finite and positive.
+    /// Stop when a step of the power iteration changes the scores by at most this in the 1-norm; finite and positive.
     pub tol: f64,
     /// Most sweeps, at least 1.
     pub max_iter: u32,
