@@ -20,13 +20,20 @@ impl Sets {
         self.count = self.parent.len() as u64;
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
+    /// The node that stands for the set of `node`.
+    pub(super) fn root(&mut self, mut node: u32) -> u32 {
         while self.parent[node as usize] != node {
             let up = self.parent[self.parent[node as usize] as usize];
             self.parent[node as usize] = up;
             node = up;
         }
         node
+    }
+
+    /// Nodes of the set of `node`.
+    pub(super) fn size_of(&mut self, node: u32) -> u32 {
+        let root = self.root(node);
+        self.size[root as usize]
     }
 
     /// Makes one set of those of `a` and `b`.
