@@ -95,9 +95,9 @@ impl Run for Box<Drop> {
         if let Some(path) = files.scores(exec, self.key(cx.flags.seed))? {
             cx.note(&format!("scores written to {}", path.display()));
         }
-        let (statistics, kept_files) = self.draw(cx, exec, &graph, prepared.as_ref(), &files)?;
+        let (statistics, drawn) = self.draw(cx, exec, &graph, prepared.as_ref(), &files)?;
         let unit = unit_name(&facts, &graph);
-        let report = Report::new(&facts, &statistics, kept_files);
+        let report = Report::new(&facts, &statistics, drawn);
         cx.emit(&report, |out| {
             let all = cx.flags.verbose || self.draws.draws <= 10;
             let text = text::Text { data: &data_name, facts: &facts, unit, statistics: &statistics, report: &report };
@@ -138,16 +138,29 @@ impl Drop {
         graph: &sapwood_graph::Graph,
         prepared: &dyn Prepared,
         files: &Files<'_>,
-    ) -> Result<(Statistics, Vec<Option<String>>), Failure> {
+    ) -> Result<(Statistics, Drawn), Failure> {
         let (key, draws) = (self.key(cx.flags.seed), self.draws.draws);
         key.b()?;
-        let mut kept = Vec::new();
+        let own = prepared.graph().map_or(graph, |own| own);
+        let mut drawn = Drawn::default();
         let statistics = structure::statistics_with(exec, graph, prepared, key, draws, |facts, sampled| {
-            kept.push(files.draw(DrawKey { epoch: facts.epoch, ..key }, sampled)?);
+            drawn.kept_files.push(files.draw(DrawKey { epoch: facts.epoch, ..key }, sampled)?);
+            if self.output.stats && facts.draw == 0 {
+                drawn.spectral_gap = structure::spectral_gap(exec, own, sampled)?;
+            }
             Ok(())
         })?;
-        Ok((statistics, kept))
+        Ok((statistics, drawn))
     }
+}
+
+/// What is kept of the draws beside their counts.
+#[derive(Debug, Default)]
+struct Drawn {
+    /// The file of each.
+    kept_files: Vec<Option<String>>,
+    /// Of the first, with `--stats`.
+    spectral_gap: Option<f64>,
 }
 
 /// What the sampler drops, in words.
@@ -186,7 +199,7 @@ struct Draw {
 }
 
 impl Report {
-    fn new(facts: &SamplerFacts, statistics: &Statistics, kept_files: Vec<Option<String>>) -> Report {
+    fn new(facts: &SamplerFacts, statistics: &Statistics, Drawn { kept_files, spectral_gap }: Drawn) -> Report {
         let draws = statistics.draws.iter().zip(kept_files);
         Report {
             schema: "sapwood.drop/1",
@@ -199,7 +212,7 @@ impl Report {
             q: facts.q,
             draws: draws.map(|(&facts, kept_file)| Draw { facts, kept_file }).collect(),
             degree_sd: statistics.degree_sd,
-            spectral_gap: None,
+            spectral_gap,
             frequency_max_z: statistics.frequency_max_z,
         }
     }
