@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures Sapwood beside its peers and refreshes the tables in docs/benchmarks.md.
 #
-#   bench/run.sh [sparse] [train]      default: both
+#   bench/run.sh [sparse] [train] [graph]      default: all
 #
 # REPS      rounds per case                          (default 9)
 # THREADS   list of thread counts, one run for each  (default "1 N", N = processors)
@@ -17,7 +17,7 @@ reps=${REPS:-9}
 processors=$(getconf _NPROCESSORS_ONLN)
 threads=${THREADS:-1$([ "$processors" -gt 1 ] && echo " $processors")}
 tools=("$@")
-[ ${#tools[@]} -gt 0 ] || tools=(sparse train)
+[ ${#tools[@]} -gt 0 ] || tools=(sparse train graph)
 
 # The peers' Python. A package that cannot be installed costs only the peers that need it.
 if [ "${PEERS:-}" != none ] && [ -z "${SAPWOOD_PYTHON:-}" ]; then
@@ -35,6 +35,7 @@ peers() {
         none:*) echo none ;;
         *:sparse) echo scipy,scipy-inplace,torch ;;
         *:train) echo scipy,pyg,torch ;;
+        *:graph) echo networkx,igraph,scipy,pyg ;;
     esac
 }
 

@@ -5,6 +5,7 @@
 //! on a shared machine.
 
 mod contest;
+mod graph;
 mod host;
 mod peer;
 mod sparse;
@@ -33,6 +34,8 @@ enum Tool {
     Sparse(sparse::Sparse),
     /// Training epochs of graph convolutional networks
     Train(train::Train),
+    /// PageRank, and draws of surviving edges with their operator
+    Graph(graph::GraphWork),
 }
 
 impl Run for Bench {
@@ -43,6 +46,7 @@ impl Run for Bench {
         match self.tool {
             Tool::Sparse(tool) => tool.run(cx),
             Tool::Train(tool) => tool.run(cx),
+            Tool::Graph(tool) => tool.run(cx),
         }
     }
 }

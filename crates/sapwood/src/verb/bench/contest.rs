@@ -14,8 +14,39 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 const REPETITION_S: f64 = 0.02;
 /// At most so many iterations in a repetition.
 const MOST_ITERATIONS: f64 = 2000.0;
-/// Two results agree when no number differs by more than this times the largest one.
-const TOLERANCE: f64 = 1e-4;
+/// A run that takes this long warms up enough for its contender.
+const LONG_S: f64 = 1.0;
+
+/// When the numbers of a result are those they should be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Agreement {
+    /// None differs from ours by more than this times the largest magnitude.
+    Relative(f64),
+    /// None, ours included, differs from what is expected by more than this.
+    Near {
+        /// What the numbers should be.
+        expected: Vec<f64>,
+        /// How far off they may be.
+        within: f64,
+    },
+}
+
+impl Agreement {
+    /// For results in f32.
+    pub(crate) const F32: Agreement = Agreement::Relative(1e-4);
+
+    /// Whether `values` agree with `ours`, or with what is expected: as many, all finite, none too far off.
+    pub(crate) fn holds(&self, values: &[f64], ours: &[f64]) -> bool {
+        let (reference, within) = match self {
+            Agreement::Relative(tolerance) => {
+                let largest = values.iter().chain(ours).fold(0.0_f64, |m, v| m.max(v.abs()));
+                (ours, tolerance * largest)
+            }
+            Agreement::Near { expected, within } => (&expected[..], *within),
+        };
+        values.len() == reference.len() && values.iter().zip(reference).all(|(x, y)| (x - y).abs() <= within)
+    }
+}
 
 /// A system that can be timed on the cases of one benchmark.
 pub(crate) trait Contender {
@@ -121,6 +152,9 @@ pub(crate) struct Row {
     pub(crate) min_cpu_s: f64,
     /// Distinct results of the same case, before and after the repetitions.
     pub(crate) distinct_results: usize,
+    /// Least wall time by the number of pairs of the graph, in nanoseconds, where the work goes through the pairs once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ns_per_pair: Option<f64>,
     /// Median over the rounds of this system's wall time by ours in the same round; above 1: ours is faster.
     pub(crate) ratio_to_sapwood: f64,
     /// The result agrees with ours.
@@ -134,6 +168,7 @@ pub(crate) fn contest(
     n: u64,
     field: &mut [&mut dyn Contender],
     reps: usize,
+    agreement: &Agreement,
 ) -> (Vec<Row>, Vec<String>) {
     let mut lost = Vec::new();
     let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -154,7 +189,7 @@ pub(crate) fn contest(
     let reference: Option<(Vec<Times>, Vec<f64>)> = entries.first().map(|e| (e.times.clone(), e.first.clone()));
     for entry in entries {
         let name = entry.contender.name().to_owned();
-        match entry.row(case, label, n, reference.as_ref()) {
+        match entry.row(case, label, n, reference.as_ref(), agreement) {
             Ok(row) => rows.push(row),
             Err(error) => lost.push(format!("{label}: {name}: {error}")),
         }
@@ -175,8 +210,10 @@ impl<'a> Entry<'a> {
     /// Checks once, warms up and finds out how many iterations make a repetition.
     fn warm(contender: &'a mut dyn Contender, case: &str) -> Result<Entry<'a>, BoxError> {
         let first = contender.check(case)?;
-        contender.run(case, 1)?;
-        let once = contender.run(case, 1)?.wall_s;
+        let mut once = contender.run(case, 1)?.wall_s;
+        if once < LONG_S {
+            once = contender.run(case, 1)?.wall_s;
+        }
         let iterations = (REPETITION_S / once.max(1e-9)).clamp(1.0, MOST_ITERATIONS) as usize;
         Ok(Entry { contender, iterations, first, times: Vec::new(), failed: None })
     }
@@ -190,7 +227,14 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn row(self, case: &str, label: &str, n: u64, reference: Option<&(Vec<Times>, Vec<f64>)>) -> Result<Row, BoxError> {
+    fn row(
+        self,
+        case: &str,
+        label: &str,
+        n: u64,
+        reference: Option<&(Vec<Times>, Vec<f64>)>,
+        agreement: &Agreement,
+    ) -> Result<Row, BoxError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -208,8 +252,9 @@ impl<'a> Entry<'a> {
             median_wall_s: median(wall),
             min_cpu_s: self.times.iter().map(|t| t.cpu_s).fold(f64::INFINITY, f64::min),
             distinct_results: 1 + usize::from(last != self.first),
+            ns_per_pair: None,
             ratio_to_sapwood: median(ratios),
-            ok: agree(&self.first, ours_values),
+            ok: agreement.holds(&self.first, ours_values),
         })
     }
 }
@@ -223,12 +268,6 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
         _ if n % 2 == 1 => values[n / 2],
         _ => (values[n / 2 - 1] + values[n / 2]) / 2.0,
     }
-}
-
-/// Same length, all finite, and no difference above [`TOLERANCE`] of the largest magnitude.
-fn agree(a: &[f64], b: &[f64]) -> bool {
-    let scale = a.iter().chain(b).fold(0.0_f64, |m, v| m.max(v.abs()));
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale)
 }
 
 #[cfg(test)]
@@ -274,7 +313,7 @@ mod tests {
         let mut ours = Fake::new("sapwood", 0.004, &[1000.0, -2.0]);
         let mut same = Fake::new("same", 0.010, &[1000.09, -2.0]);
         let mut wrong = Fake::new("wrong", 0.002, &[1000.2, -2.0]);
-        let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut same, &mut wrong], 4);
+        let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut same, &mut wrong], 4, &Agreement::F32);
         assert!(lost.is_empty());
         let ratio: Vec<f64> = rows.iter().map(|r| r.ratio_to_sapwood).collect();
         assert_eq!(ratio, [1.0, 2.5, 0.5]);
@@ -290,7 +329,7 @@ mod tests {
         let mut ours = Fake::new("sapwood", 0.1, &[1.0]);
         let mut late = Fake { fails_at: Some(4), ..Fake::new("late", 0.1, &[1.0]) };
         let mut early = Fake { fails_at: Some(1), ..Fake::new("early", 0.1, &[1.0]) };
-        let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut late, &mut early], 3);
+        let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut late, &mut early], 3, &Agreement::F32);
         assert_eq!(rows.len(), 1);
         assert_eq!(lost, ["a case: early: out of breath", "a case: late: out of breath"]);
     }
@@ -304,8 +343,27 @@ mod tests {
 
     #[test]
     fn results_with_nan_or_other_length_do_not_agree() {
+        let agree = |a: &[f64], b: &[f64]| Agreement::F32.holds(a, b);
         assert!(!agree(&[f64::NAN], &[1.0]));
         assert!(!agree(&[1.0], &[1.0, 2.0]));
         assert!(agree(&[], &[]));
+    }
+
+    #[test]
+    fn what_is_expected_binds_ours_too() {
+        let mut ours = Fake::new("sapwood", 0.1, &[113.0]);
+        let mut peer = Fake::new("peer", 0.1, &[88.0]);
+        let near = Agreement::Near { expected: vec![100.0], within: 12.0 };
+        let (rows, _) = contest("c", "a case", 7, &mut [&mut ours, &mut peer], 1, &near);
+        assert_eq!(rows.iter().map(|r| r.ok).collect::<Vec<_>>(), [false, true]);
+        assert!(!near.holds(&[f64::NAN], &[]) && !near.holds(&[], &[]));
+    }
+
+    #[test]
+    fn who_takes_long_warms_up_once() {
+        let mut ours = Fake::new("sapwood", 0.9, &[1.0]);
+        let mut long = Fake::new("long", 1.1, &[1.0]);
+        contest("c", "a case", 7, &mut [&mut ours, &mut long], 2, &Agreement::F32);
+        assert_eq!((ours.turns.len(), long.turns.len()), (4, 3));
     }
 }

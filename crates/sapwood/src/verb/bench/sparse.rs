@@ -13,7 +13,7 @@ use sapwood_skeleton::Exec;
 use sapwood_sparse::io::{ReadOptions, Source, Values};
 use sapwood_sparse::{Affine, Block, Csr, One, Scalar, WorkPlan, spmm};
 
-use super::contest::{BoxError, Contender, Job, Ours, contest};
+use super::contest::{Agreement, BoxError, Contender, Job, Ours, contest};
 use super::host::host;
 use super::peer::{Launcher, Peer};
 use super::table::Row;
@@ -112,8 +112,8 @@ impl Sparse {
         for k in self.widths.iter().map(usize::to_string) {
             let mut field: Vec<&mut dyn Contender> = vec![&mut ours, &mut same];
             field.extend(peers.iter_mut().map(|peer| peer as &mut dyn Contender));
-            let (measured, lost) =
-                contest(&k, &format!("{} k={k}", case.label), n as u64, &mut field, usize::from(self.common.reps));
+            let (label, reps) = (format!("{} k={k}", case.label), usize::from(self.common.reps));
+            let (measured, lost) = contest(&k, &label, n as u64, &mut field, reps, &Agreement::F32);
             rows.extend(measured);
             lost.iter().for_each(|line| cx.warn(line));
         }

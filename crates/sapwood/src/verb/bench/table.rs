@@ -124,6 +124,7 @@ mod tests {
             median_wall_s,
             min_cpu_s,
             distinct_results,
+            ns_per_pair: None,
             ratio_to_sapwood,
             ok,
         }
@@ -162,5 +163,8 @@ mod tests {
         assert_eq!(keys(&json["measured"]["host"]), "cpu cores load1 shared");
         let row = "case n system threads reps min_wall_s median_wall_s min_cpu_s distinct_results ratio_to_sapwood ok";
         assert_eq!(keys(&json["measured"]["rows"][0]), row);
+        let with_pairs = serde_json::to_value(Row { ns_per_pair: Some(4.5), ..report().measured.rows[0].clone() });
+        let with_pairs = keys(&with_pairs.unwrap());
+        assert_eq!(with_pairs, row.replace(" ratio", " ns_per_pair ratio"));
     }
 }

@@ -12,7 +12,7 @@ use sapwood_skeleton::Exec;
 use sapwood_train::trainer::{Method, Run as Training};
 use sapwood_train::{Parameter, Problem, Registries, Request, Role, Settings, Trainer, experiment};
 
-use super::contest::{BoxError, Contender, Job, Ours, contest};
+use super::contest::{Agreement, BoxError, Contender, Job, Ours, contest};
 use super::host::host;
 use super::peer::{Launcher, Peer};
 use super::table::Row;
@@ -132,7 +132,8 @@ impl Train {
             field.extend(peers.iter_mut().map(|peer| peer as &mut dyn Contender));
             let label = format!("{} {what}", case.label);
             let n = prepared.problem.graph().nodes() as u64;
-            let (measured, lost) = contest(what, &label, n, &mut field, usize::from(self.common.reps));
+            let reps = usize::from(self.common.reps);
+            let (measured, lost) = contest(what, &label, n, &mut field, reps, &Agreement::F32);
             rows.extend(measured);
             lost.iter().for_each(|line| cx.warn(line));
         }
