@@ -63,7 +63,7 @@ fn json_has_the_members_of_its_schema() {
     assert_eq!((&found["paired"][0]["n"], &found["paired"][0]["p_value"]), (&json!(2), &Value::Null));
     assert_eq!(json!([found["select"], found["complete"], found["interrupted"]]), json!(["val-acc", true, false]));
     assert_eq!(keys(&found["measured"]), ["total_s", "runs", "cost_ratio", "peak_rss_bytes"]);
-    assert_eq!(found["measured"]["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(found["measured"]["runs"].as_array().unwrap().len(), 6);
 }
 
 #[test]
