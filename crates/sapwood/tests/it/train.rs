@@ -315,3 +315,10 @@ fn drop_repeats_the_draws_of_a_run() {
         assert_eq!(isolated, drawn, "seed {seed}");
     }
 }
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let folder = sapwood_testkit::scratch::folder_with(&[("edges.tsv", "0\t\u{1b}[31mred\n")]).unwrap();
+    let text = refused(folder.path().to_str().unwrap());
+    assert!(text.contains("\\u{1b}[31mred") && !text.contains('\u{1b}'), "{text:?}");
+}
