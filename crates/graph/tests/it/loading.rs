@@ -123,7 +123,7 @@ fn splits_are_checked() {
     assert!(message(with("node\n0\tt\n")).contains("the header names no split"));
     let empty = with("1\tval\n2\ttest\n").unwrap();
     assert!(message(empty.training_split(None)).contains("train part is empty"));
-    let unseen = with("0\ttrain\n1\tval\n").unwrap();
+    let unseen = with("0\ttrain\n1\tval\n2\ttest\n").unwrap();
     assert_eq!(unseen.training_split(None).unwrap().warnings, ["split 'public': no training node has class 1"]);
     let without = read(&[PATH, ("split.tsv", "0\ttrain\n")]).unwrap();
     assert!(message(without.training_split(None)).contains("no training node has a label"));
