@@ -56,6 +56,9 @@ impl Failure {
 
 /// The text with its control characters written out, so that what a file holds cannot speak to the terminal.
 pub(super) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    if let Some((cut, _)) = text.char_indices().nth(4000) {
+        return format!("{}… (the rest is left out)", visible(&text[..cut])).into();
+    }
     let speaks = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(speaks) {
         return text.into();
