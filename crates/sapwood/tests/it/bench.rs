@@ -13,18 +13,22 @@ fn sums() -> [f64; 2] {
     [y.iter().sum(), y.iter().map(|v| v.abs()).sum()]
 }
 
-/// Runs `bench sparse` on the path with a peer that answers `check` with `values`; the shell plays Python.
-fn against(values: [f64; 2]) -> sapwood_testkit::program::Ran {
-    let peer = format!(
-        r#"echo '{{"ready": true, "system": "scipy", "version": "7.7", "threads": 1}}'
+/// A peer that answers `check` with `values`; the shell plays Python.
+fn peer(system: &str, values: &[f64]) -> String {
+    format!(
+        r#"echo '{{"ready": true, "system": "{system}", "version": "7.7", "threads": 1}}'
         while read command case times; do
             case $command in
                 run) echo '{{"wall_s": 0.5, "cpu_s": 0.25}}' ;;
-                check) echo '{{"values": [{}, {}]}}' ;;
+                check) echo '{{"values": {values:?}}}' ;;
             esac
-        done"#,
-        values[0], values[1]
-    );
+        done"#
+    )
+}
+
+/// Runs `bench sparse` on the path with a peer that answers `check` with `values`.
+fn against(values: [f64; 2]) -> sapwood_testkit::program::Ran {
+    let peer = peer("scipy", &values);
     let folder = scratch::folder_with(&[("g/edges.tsv", EDGES), ("peers/spmm_scipy.py", &peer)]).unwrap();
     Program::new(env!("CARGO_BIN_EXE_sapwood"))
         .within(folder.path())
@@ -77,6 +81,59 @@ fn without_python_ours_is_measured_alone_and_the_user_is_told() {
     assert!(!text.stderr.contains("skipped") && text.stdout.contains("g k=3"), "{}{}", text.stdout, text.stderr);
 }
 
+/// Runs `bench graph` on `graph` (the path is `g`) with the peers `script`, each answering `check` with its `values`.
+fn graph_against(flags: &str, peers: &[(&str, &str, &[f64])]) -> sapwood_testkit::program::Ran {
+    let scripts: Vec<(String, String)> =
+        peers.iter().map(|(name, script, values)| (format!("peers/{script}.py"), peer(name, values))).collect();
+    let mut files: Vec<(&str, &str)> = vec![("g/edges.tsv", EDGES)];
+    files.extend(scripts.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let folder = scratch::folder_with(&files).unwrap();
+    Program::new(env!("CARGO_BIN_EXE_sapwood"))
+        .within(folder.path())
+        .env("SAPWOOD_PYTHON", "/bin/sh")
+        .line(&format!("bench graph {flags} --reps 1 --peers-dir peers --threads 1 --json"))
+        .run()
+        .unwrap()
+}
+
+/// PageRank of the path: x₁ = 0.05 + 0.85 (x₀ + x₂) and the three sum to 1.
+#[test]
+fn ranks_of_the_path_are_those_of_its_equations() {
+    let middle = 0.9 / 1.85;
+    let end = (1.0 - middle) / 2.0;
+    let with = |error: f64| {
+        graph_against("rank --graph g --peers scipy,pyg", &[("scipy", "rank_scipy", &[middle, end, end - error])])
+    };
+    let (ran, off) = (with(1e-9), with(2e-8));
+    assert_eq!((ran.code, off.code), (Some(0), Some(1)), "{}{}", ran.stderr, off.stderr);
+    let json = ran.json().unwrap();
+    let rows = rows(&json);
+    assert!(rows.iter().all(|(system, ok)| *ok && *system != "pyg"), "{rows:?}");
+    assert_eq!((rows[0].0, rows[rows.len() - 1].0), ("sapwood", "scipy"));
+    assert_eq!((json["tool"].as_str(), json["measured"]["rows"][0]["case"].as_str()), (Some("graph"), Some("g rank")));
+    assert!(json["measured"]["rows"][0].get("ns_per_pair").is_none());
+}
+
+#[test]
+fn draws_leave_the_arcs_that_are_expected() {
+    // 1.4 arcs stay for each of the pairs, counted from a run without a peer
+    let generated = "draw --graph rmat:scale=7,edge=8 --peers";
+    let alone = graph_against(&format!("{generated} none"), &[]);
+    assert_eq!(alone.code, Some(0), "{}", alone.stderr);
+    let json = alone.json().unwrap();
+    assert_eq!(rows(&json), [("sapwood", true), ("sapwood", true)]);
+    let cases: Vec<&str> =
+        json["measured"]["rows"].as_array().unwrap().iter().map(|r| r["case"].as_str().unwrap()).collect();
+    assert!(cases[0].ends_with(" draw-ranked") && cases[1].ends_with(" draw-dropedge"), "{cases:?}");
+    let row = &json["measured"]["rows"][0];
+    let pairs = row["min_wall_s"].as_f64().unwrap() * 1e9 / row["ns_per_pair"].as_f64().unwrap();
+    let sigma = 2.0 * (pairs * 0.3 * 0.7).sqrt();
+    for (off, code) in [(4.9, 0), (5.1, 1)] {
+        let ran = graph_against(&format!("{generated} pyg"), &[("pyg", "draw_pyg", &[1.4 * pairs + off * sigma])]);
+        assert_eq!(ran.code, Some(code), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn unknown_names_are_wrong_use() {
     for (line, says) in [
@@ -86,6 +143,8 @@ fn unknown_names_are_wrong_use() {
         ),
         ("bench train --peers none citeseer", "citeseer: no such benchmark\nhint: one of debian, cora"),
         ("bench sparse --reps 0", "'0'"),
+        ("bench graph ranks", "ranks: no such benchmark\nhint: one of rank, draw"),
+        ("bench graph --peers torch", "hint: one of networkx, igraph, scipy, pyg, or none"),
     ] {
         let ran = Program::new(env!("CARGO_BIN_EXE_sapwood")).line(line).run().unwrap();
         assert_eq!(ran.code, Some(2), "{line}");

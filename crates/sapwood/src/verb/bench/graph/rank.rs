@@ -12,10 +12,10 @@ use crate::verb::bench::peer::Peer;
 use crate::verb::bench::table::Row;
 
 pub(super) static WORK: Work =
-    Work { name: "rank", systems: &["sapwood"], peers: &["networkx", "igraph", "scipy"], measure };
+    Work { name: "rank", systems: &["sapwood", "sapwood-chebyshev"], peers: &["networkx", "igraph", "scipy"], measure };
 
 /// Our methods, each a system of its own.
-static METHODS: &[(&str, Method)] = &[("sapwood", Method::Power)];
+static METHODS: &[(&str, Method)] = &[("sapwood", Method::Power), ("sapwood-chebyshev", Method::Chebyshev)];
 
 /// The largest scores are compared, so many.
 const COMPARED: usize = 5;
