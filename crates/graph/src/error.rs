@@ -89,6 +89,14 @@ pub enum Error {
         /// The sum asked for.
         sum: f64,
     },
+    /// An iteration that did not reach its tolerance.
+    #[error("{what}: the iteration ended with a relative residual of {residual:.1e}")]
+    NotConverged {
+        /// What was sought.
+        what: &'static str,
+        /// How far it came.
+        residual: f64,
+    },
     /// Something that this version names but does not do.
     #[error("{what} is not built yet; {instead}")]
     NotBuilt {

@@ -141,22 +141,28 @@ fn nothing(sampler: &'static str, form: &'static str) -> Error {
     Error::NothingToWrite { sampler, why: "drops no edges", form }
 }
 
-/// Writes `u<TAB>v<TAB>score<TAB>z<TAB>q` for every unit: its score, the rank of the score from −1 to 1, its probability to
+/// Writes `u<TAB>v<TAB>score<TAB>z<TAB>q` for every unit (score and z empty without a ranking): its score, the rank of the score from −1 to 1, its probability to
 /// go in the draw of `quotas`.
 ///
 /// # Errors
 /// [`Error::Size`] for numbers of another graph; when the file cannot be written.
-pub fn scores(graph: &Graph, ranking: &Ranking, quotas: &Quotas, path: &Path) -> Result<()> {
+pub fn scores(graph: &Graph, ranking: Option<&Ranking>, quotas: &Quotas, path: &Path) -> Result<()> {
     let expected = graph.pairs();
-    for got in [ranking.scores.len() as u64, ranking.z.len() as u64, quotas.units()] {
+    let ranked = ranking.map_or(expected, |ranking| ranking.scores.len().min(ranking.z.len()) as u64);
+    for got in [ranked, quotas.units()] {
         if got != expected {
             return Err(Error::Size { what: "scores", got, expected });
         }
     }
     Ok(write_atomic(path, |out| {
         writeln!(out, "# u\tv\tscore\tz\tq")?;
-        for ((unit, (u, v)), (score, z)) in (0..).zip(ends(graph)).zip(ranking.scores.iter().zip(&ranking.z)) {
-            writeln!(out, "{u}\t{v}\t{score}\t{z}\t{}", quotas.probability(unit))?;
+        for (unit, (u, v)) in (0u32..).zip(ends(graph)) {
+            write!(out, "{u}\t{v}\t")?;
+            match ranking {
+                Some(Ranking { scores, z }) => write!(out, "{}\t{}", scores[unit as usize], z[unit as usize])?,
+                None => write!(out, "\t")?,
+            }
+            writeln!(out, "\t{}", quotas.probability(unit))?;
         }
         Ok(())
     })?)
@@ -173,11 +179,11 @@ pub fn scores_of(
     key: crate::DrawKey,
     path: &Path,
 ) -> Result<()> {
-    let (Some(ranking), Some(quotas)) = (prepared.ranking(), prepared.quotas(exec, key)?) else {
-        let (sampler, why) = (prepared.facts().name, "ranks nothing");
+    let Some(quotas) = prepared.quotas(exec, key)? else {
+        let (sampler, why) = (prepared.facts().name, "has no probabilities of units");
         return Err(Error::NothingToWrite { sampler, why, form: "scores" });
     };
-    scores(prepared.graph().map_or(graph, |own| own), ranking, &quotas, path)
+    scores(prepared.graph().map_or(graph, |own| own), prepared.ranking(), &quotas, path)
 }
 
 /// Writes `node<TAB>score`, and the degree as a third column if it is given, for every node.

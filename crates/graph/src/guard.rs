@@ -41,7 +41,12 @@ pub fn guarded(guards: &Guards, graph: &Graph, z: &[f64]) -> Result<BitMask> {
         forest::keep(graph, z, &mut stay);
     }
     if guards.min_degree > 0 {
-        cover::keep(graph, z, guards.min_degree, &mut stay);
+        let most = (0..graph.nodes() as u32).map(|i| {
+            graph.rows().pattern().row_range(i as usize).len()
+                + if graph.directed() { graph.reverse().pattern().row_range(i as usize).len() } else { 0 }
+        });
+        let rounds = guards.min_degree.min(most.max().unwrap_or(0) as u32); // more rounds find nobody in need
+        cover::keep(graph, z, rounds, &mut stay);
     }
     Ok(stay)
 }

@@ -3,9 +3,11 @@
 //! Self-loops never count here. Everything is sequential and exact; nothing depends on threads. What a sampler does over
 //! many draws is in `structure/statistics.rs`.
 
+mod gap;
 mod sets;
 mod statistics;
 
+pub use gap::spectral_gap;
 pub use statistics::{DrawFacts, LEAST_FOR_FREQUENCIES, MeanSd, Statistics, statistics, statistics_with};
 
 use crate::{Graph, NodeId, Result, Sampled};

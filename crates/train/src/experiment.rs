@@ -171,8 +171,8 @@ pub fn methods<T: Number>(
 /// Draws of the first seed that [`structure`] looks at.
 pub const STRUCTURE_DRAWS: u32 = 40;
 
-/// What the draws of the first seed do to the graph, method by method: the first [`STRUCTURE_DRAWS`] epochs drawn again,
-/// in the first layer where layers draw apart.
+/// What the draws of the first seed do to the graph, method by method: up to [`STRUCTURE_DRAWS`] of its epochs, evenly
+/// spread over the run, drawn again; in the first layer where layers draw apart.
 ///
 /// # Errors
 /// When a sampler fails.
@@ -186,8 +186,9 @@ pub fn structure<T: Number>(
         let prepared = method.prepared.as_ref();
         let layer = u16::from(prepared.per_layer());
         let key = DrawKey { layer, ..DrawKey::of_epoch(settings.seed, 1) };
-        let draws = if prepared.facts().k == 0 { 1 } else { settings.epochs.min(STRUCTURE_DRAWS) };
-        Ok(sapwood_graph::structure::statistics(exec, &problem.graph, prepared, key, draws)?)
+        let draws = if prepared.never_drops() { 1 } else { settings.epochs.min(STRUCTURE_DRAWS) };
+        let spread = (draws, settings.epochs / draws);
+        Ok(sapwood_graph::structure::statistics(exec, &problem.graph, prepared, key, spread)?)
     };
     methods.iter().map(of).collect()
 }

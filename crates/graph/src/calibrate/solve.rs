@@ -157,7 +157,7 @@ fn inside(x: f64, low: f64, high: f64) -> f64 {
 }
 
 fn middle(low: f64, high: f64) -> f64 {
-    low + (high - low) * 0.5
+    low * 0.5 + high * 0.5 // the difference may overflow
 }
 
 /// The offset for ranks spread evenly over [−1, 1]: the integral of σ(a − βz) over z has a closed form, and with

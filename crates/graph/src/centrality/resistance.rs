@@ -8,16 +8,14 @@
 //! random signs, R ≈ Σ (z_u − z_v)²/K, where z solves the system of a row; a relative standard deviation of √(2/K). Each
 //! component is a system of its own.
 
-mod cg;
-
-use super::betweenness::Vectors;
 use super::{Entry, Ranks};
 use crate::structure::Sets;
 use crate::undirected::Undirected;
-use crate::{Graph, Result};
-use cg::{LANES, Lanes};
+use crate::{Error, Graph, Result};
+use sapwood_skeleton::Exec;
 use sapwood_skeleton::random::{Purpose, Stream};
-use sapwood_skeleton::{ChunkPlan, Exec};
+use sapwood_sparse::algorithms::{CgOptions, Scaled, cg};
+use sapwood_sparse::{Block, Csr, One, Scale, WorkPlan};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "resistance",
@@ -33,6 +31,9 @@ pub(super) const ENTRY: Entry = Entry {
         Ok(Ranks::plain(scores))
     },
 };
+
+/// Right-hand sides that are solved for together.
+const COLUMNS: usize = 16;
 
 /// Most nodes for which resistances are exact.
 pub const EXACT: usize = 1000;
@@ -60,75 +61,92 @@ fn of_edges(exec: Exec<'_>, graph: &Undirected, seed: u64) -> Result<Vec<f64>> {
 fn exact(exec: Exec<'_>, graph: &Undirected) -> Result<Vec<f64>> {
     let n = graph.nodes();
     let mut sets = Sets::new(n);
-    graph.ends.iter().for_each(|&(u, v)| {
+    for &(u, v) in &graph.ends {
         sets.join(u, v);
-    });
-    let of: Vec<u32> = (0..n as u32).map(|i| sets.root(i)).collect();
+    }
+    let home: Vec<u32> = (0..n as u32).map(|i| sets.root(i)).collect();
     let mut size = vec![0.0; n];
-    of.iter().for_each(|&c| size[c as usize] += 1.0);
-    blocks(exec, graph, n.div_ceil(LANES), |block, found| {
-        let node = |lane: usize| block * LANES + lane;
-        let mut b: Lanes = vec![[0.0; LANES]; n];
-        for lane in (0..LANES).filter(|&lane| node(lane) < n) {
-            let home = of[node(lane)];
-            let same = (0..n).filter(|&i| of[i] == home);
-            same.for_each(|i| b[i][lane] = -1.0 / size[home as usize]);
-            b[node(lane)][lane] += 1.0;
-        }
-        let x = cg::solve(graph, b, 1e-15);
-        for (found, &(u, v)) in found.iter_mut().zip(&graph.ends) {
+    home.iter().for_each(|&c| size[c as usize] += 1.0);
+    let laplacian = Laplacian::of(graph)?;
+    let mut all = vec![0.0; graph.ends.len()];
+    for first in (0..n).step_by(COLUMNS) {
+        let columns = first..(first + COLUMNS).min(n);
+        let unit = |i: usize, u: usize| f64::from(i == u) - f64::from(home[i] == home[u]) / size[home[u] as usize];
+        let b = Block::from_fn(n, columns.len(), |i, column| unit(i, first + column))?;
+        let x = laplacian.solve(exec, &b, 1e-13)?;
+        for (r, &(u, v)) in all.iter_mut().zip(&graph.ends) {
             for (here, there) in [(u as usize, v as usize), (v as usize, u as usize)] {
-                if here / LANES == block {
-                    *found += x[here][here % LANES] - x[there][here % LANES];
+                if columns.contains(&here) {
+                    *r += x.row(here)[here - first] - x.row(there)[here - first];
                 }
             }
         }
-        Ok(())
-    })
+    }
+    Ok(all)
 }
 
 fn sketch(exec: Exec<'_>, graph: &Undirected, seed: u64) -> Result<Vec<f64>> {
     let n = graph.nodes();
-    let count = (24.0 * sapwood_skeleton::math::ln_f64(n as f64)).ceil() as usize;
-    let count = count.div_ceil(LANES) * LANES;
+    let rows = (24.0 * sapwood_skeleton::math::ln_f64(n as f64)).ceil() as usize;
+    let panels = rows.div_ceil(COLUMNS);
     let stream = Stream::new(seed, Purpose::Sketch);
-    let mut all = blocks(exec, graph, count / LANES, |block, found| {
-        let mut b: Lanes = vec![[0.0; LANES]; n];
+    let laplacian = Laplacian::of(graph)?;
+    let mut all = vec![0.0; graph.ends.len()];
+    for panel in 0..panels {
+        let mut b = Block::zeros(n, COLUMNS)?;
         for (e, &(u, v)) in (0u64..).zip(&graph.ends) {
-            let word = stream.at(block as u32, 0, e)?[0];
-            for lane in 0..LANES {
-                let sign = if word >> lane & 1 == 1 { 1.0 } else { -1.0 };
-                b[u as usize][lane] += sign;
-                b[v as usize][lane] -= sign;
+            let word = stream.at(panel as u32, 0, e)?[0];
+            for column in 0..COLUMNS {
+                let sign = if word >> column & 1 == 1 { 1.0 } else { -1.0 };
+                b.row_mut(u as usize)[column] += sign;
+                b.row_mut(v as usize)[column] -= sign;
             }
         }
-        let x = cg::solve(graph, b, 1e-6);
-        for (found, &(u, v)) in found.iter_mut().zip(&graph.ends) {
-            let (u, v) = (&x[u as usize], &x[v as usize]);
-            *found += u.iter().zip(v).map(|(u, v)| (u - v) * (u - v)).sum::<f64>();
+        let x = laplacian.solve(exec, &b, 1e-6)?;
+        for (r, &(u, v)) in all.iter_mut().zip(&graph.ends) {
+            let (u, v) = (x.row(u as usize), x.row(v as usize));
+            *r += u.iter().zip(v).map(|(u, v)| (u - v) * (u - v)).sum::<f64>();
         }
-        Ok(())
-    })?;
-    all.iter_mut().for_each(|r| *r /= count as f64);
+    }
+    all.iter_mut().for_each(|r| *r /= (panels * COLUMNS) as f64);
     Ok(all)
 }
 
-/// The sum over all blocks of what each adds to the edges.
-fn blocks(
-    exec: Exec<'_>,
-    graph: &Undirected,
-    count: usize,
-    add: impl Fn(usize, &mut [f64]) -> sapwood_skeleton::Result<()> + Sync,
-) -> Result<Vec<f64>> {
-    let plan = ChunkPlan::of(count, count.div_ceil(16)).dynamic();
-    let sum = exec.reduce_chunks(&plan, &Vectors(graph.ends.len()), |_, _, blocks| {
-        let mut found = vec![0.0; graph.ends.len()];
-        for block in blocks {
-            add(block, &mut found)?;
+/// L = D − A, ready to be solved with.
+struct Laplacian {
+    adjacency: Csr<One>,
+    plan: WorkPlan,
+    degrees: Vec<f64>,
+    ones: Vec<f64>,
+    minus: Vec<f64>,
+}
+
+impl Laplacian {
+    fn of(graph: &Undirected) -> Result<Laplacian> {
+        let n = graph.nodes();
+        let offsets: Vec<u64> = graph.starts.iter().map(|&start| start as u64).collect();
+        let adjacency = Csr::try_new(n, n, offsets, graph.neighbours.clone(), vec![One; graph.neighbours.len()])?;
+        Ok(Laplacian {
+            plan: WorkPlan::new(&adjacency),
+            adjacency,
+            degrees: (0..n).map(|i| graph.row(i).len() as f64).collect(),
+            ones: vec![1.0; n],
+            minus: vec![-1.0; n],
+        })
+    }
+
+    /// x with L·x = b for each column of b, which sums to 0 over each component.
+    fn solve(&self, exec: Exec<'_>, b: &Block<f64>, tol: f64) -> Result<Block<f64>> {
+        let scale = Scale { own: &self.degrees, left: &self.minus, right: &self.ones };
+        let operator = Scaled { matrix: &self.adjacency, plan: &self.plan, scale };
+        let max_iter = 4 * self.ones.len() as u32 + 1000;
+        let found = cg(exec, &operator, b, &CgOptions { tol, max_iter, diagonal: Some(&self.degrees) })?;
+        // Near the limit of the numbers a residual may stop falling just above so small a tolerance; that is near enough.
+        match found.columns.iter().find(|column| column.residual.is_nan() || column.residual > 1e3 * tol) {
+            Some(worst) => Err(Error::NotConverged { what: "effective resistances", residual: worst.residual }),
+            None => Ok(found.solution),
         }
-        Ok(found)
-    })?;
-    Ok(sum)
+    }
 }
 
 /// To 30 significant bits: far more than a resistance is used for, far fewer than rounding errors reach.

@@ -44,6 +44,19 @@ pub(crate) struct Text {
 /// The endings a file may have, in the order in which they are tried.
 const ENDINGS: [&str; 3] = ["", ".gz", ".zst"];
 
+/// Refuses a role that two files claim: which of them counts is not ours to guess.
+fn only_one(folder: &Path, name: &str) -> Result<()> {
+    let names = ENDINGS.map(|ending| format!("{name}{ending}")).into_iter();
+    let found: Vec<String> = names.filter(|name| folder.join(name).symlink_metadata().is_ok()).collect();
+    match &found[..] {
+        [_, _, ..] => {
+            let what = format!("{} are all there; keep one of them", found.join(" and "));
+            Err(Error::file(folder.display().to_string(), what))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Files {
     pub(crate) fn new(home: Home) -> Files {
         Files { home, read: Vec::new() }
@@ -54,6 +67,7 @@ impl Files {
         let (path, shown, raw) = match &self.home {
             Home::Folder(folder) => match sapwood_files::find(folder, name) {
                 Some(path) => {
+                    only_one(folder, name)?;
                     let raw = std::fs::read(&path).map_err(|e| sapwood_files::Error::io("read", &path, e))?;
                     (file_name(&path), path.display().to_string(), raw)
                 }

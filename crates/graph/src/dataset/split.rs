@@ -74,6 +74,10 @@ impl GraphData {
         if without > 0 {
             warnings.push(format!("split '{}': {without} training nodes have no label and are ignored", split.name));
         }
+        if !split.test.iter().any(|&n| self.labelled(n)) {
+            let name = &split.name;
+            warnings.push(format!("split '{name}': no test node has a label, so there will be no test accuracy"));
+        }
         let mut seen = vec![false; self.classes];
         for node in &split.train {
             if let Some(slot) = usize::try_from(self.labels[node.index()]).ok().and_then(|c| seen.get_mut(c)) {

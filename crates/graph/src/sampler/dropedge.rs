@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "dropedge",
     summary: "drops exactly round(p * pairs) pairs, each with the same probability (DropEdge)",
+    reads: &["draw"],
     new: |options| Ok(Box::new(DropEdge::new(options)?)),
 };
 

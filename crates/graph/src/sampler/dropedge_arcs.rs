@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "dropedge-arcs",
     summary: "drops stored arcs one by one, as the DropEdge program does: what stays is not symmetric",
+    reads: &[],
     new: |options| {
         options.rates.check()?;
         super::refuse(options, "dropedge-arcs", "--p", options.rates == Rates::Auto, "a number, a list or a schedule")?;
@@ -70,8 +71,12 @@ impl Prepared for Ready {
     fn facts(&self) -> SamplerFacts {
         let p = self.first_rate();
         let facts = SamplerFacts::plain(ENTRY.name, p, self.units, self.dropped(p), self.isolated_expected);
-        let note = "dropedge-arcs: arcs go one by one, so what stays is not symmetric (for parity with DropEdge only)";
+        let note = "arcs go one by one, so what stays is not symmetric (for parity with DropEdge only)";
         SamplerFacts { notes: vec![note.into()], unit: Some("arcs"), ..facts }
+    }
+
+    fn never_drops(&self) -> bool {
+        self.options.rates.largest(0.0) == 0.0
     }
 
     fn graph(&self) -> Option<&Arc<Graph>> {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "dropmessage",
     summary: "drops each coordinate of each message with probability p, in every layer anew",
+    reads: &[],
     new: |options| {
         options.rates.check()?;
         let wrong = matches!(options.rates, Rates::Auto | Rates::Layers(_));
@@ -58,7 +59,7 @@ impl Prepared for Ready {
         let (p, messages) = (self.rate(1), self.graph.arcs() + self.graph.nodes() as u64);
         let k = crate::draw::exact_count(p, messages);
         let facts = SamplerFacts::plain(ENTRY.name, p, messages, k, self.isolated_expected);
-        SamplerFacts { unit: Some("messages (on average, by coordinates)"), ..facts }
+        SamplerFacts { unit: Some("messages"), ..facts }
     }
 
     fn graph(&self) -> Option<&Arc<Graph>> {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "dropnode",
     summary: "zeroes the features of each node with probability p and divides the others by 1 - p (GRAND)",
+    reads: &[],
     new: |options| {
         options.rates.check()?;
         let wrong = matches!(options.rates, Rates::Auto | Rates::Layers(_));

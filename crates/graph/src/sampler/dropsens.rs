@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "dropsens",
     summary: "drops edges of nodes of high degree more often, so that all nodes keep the same sensitivity",
+    reads: &["draw", "stratify", "q-max"],
     new: |options| {
         options.rates.check()?;
         if !(options.clip.max > 0.0 && options.clip.max <= 1.0) {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "gca-pagerank",
     summary: "drops edges into nodes of low PageRank more often (GCA; --faithful: as published, arc by arc)",
+    reads: &["alpha", "draw", "stratify", "faithful"],
     new: |options| {
         options.rates.check()?;
         options.score_options.check()?;
@@ -135,10 +136,10 @@ impl Source for Adaptive {
         Some(&self.ranking)
     }
 
-    fn complete(&self, mut facts: SamplerFacts) -> SamplerFacts {
+    fn complete(&self, mut facts: SamplerFacts, _: bool) -> SamplerFacts {
         if facts.k < draw::exact_count(facts.p, facts.units) {
             let (free, units) = (self.free(), facts.units);
-            facts.notes.push(format!("gca-pagerank: only {free} of {units} units can go, the others have weight 0"));
+            facts.notes.push(format!("only {free} of {units} units can go, the others have weight 0"));
         }
         facts
     }
@@ -156,11 +157,11 @@ impl Source for Faithful {
         Ok(Calibrated { quotas: Arc::new(Quotas::independent(&q)?), offset: None })
     }
 
-    fn complete(&self, mut facts: SamplerFacts) -> SamplerFacts {
+    fn complete(&self, mut facts: SamplerFacts, _: bool) -> SamplerFacts {
         facts.unit = Some("arcs");
         let mean = facts.q.map_or(0.0, |q| q.mean);
         facts.notes.push(format!(
-            "gca-pagerank --faithful: arcs go one by one, so what stays is not symmetric; mean rate {mean:.4} for p = {}",
+            "--faithful: arcs go one by one, so what stays is not symmetric; mean rate {mean:.4} for p = {}",
             facts.p
         ));
         facts

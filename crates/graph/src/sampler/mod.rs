@@ -53,6 +53,8 @@ pub struct Entry {
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
+    /// The sampler's flags that it reads, beside those of rates and layers; a user who gives another one is told.
+    pub reads: &'static [&'static str],
     /// Makes the sampler; refuses options out of range.
     pub new: fn(&SamplerOptions) -> Result<Box<dyn Sampler>>,
 }
@@ -72,6 +74,7 @@ fn refuse(options: &SamplerOptions, sampler: &str, flag: &'static str, wrong: bo
     }
     let given = match flag {
         "--p" => options.rates.to_string(),
+        _ if options.per == Per::LayerNested => "layer-nested".to_owned(),
         _ => format!("{:?}", options.per).to_lowercase(),
     };
     Err(Error::Range { flag, range, value: format!("{given} with --sampler {sampler}") })
@@ -175,6 +178,20 @@ pub trait Prepared: Send + Sync {
 
     /// What is known before the first draw.
     fn facts(&self) -> SamplerFacts;
+
+    /// What is known of the draw of `key`: [`Prepared::facts`] at the rate of its epoch and layer.
+    ///
+    /// # Errors
+    /// As [`Prepared::kept`].
+    fn facts_at(&self, _: Exec<'_>, key: DrawKey) -> Result<SamplerFacts> {
+        key.b()?;
+        Ok(self.facts())
+    }
+
+    /// Whether the draws of all epochs and layers leave the whole graph.
+    fn never_drops(&self) -> bool {
+        self.facts().k == 0
+    }
 
     /// The graph that takes the place of the one it was prepared for, in training and in evaluation.
     fn graph(&self) -> Option<&Arc<Graph>> {

@@ -6,8 +6,12 @@ use crate::{Graph, Result};
 use sapwood_skeleton::Exec;
 use std::sync::Arc;
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "none", summary: "keeps every pair in every draw", new: |_: &SamplerOptions| Ok(Box::new(Whole)) };
+pub(super) const ENTRY: Entry = Entry {
+    name: "none",
+    summary: "keeps every pair in every draw",
+    reads: &[],
+    new: |_: &SamplerOptions| Ok(Box::new(Whole)),
+};
 
 struct Whole;
 

@@ -24,12 +24,14 @@ const ROWS: usize = 256;
 pub(super) const ENTRY: Entry = Entry {
     name: "ppr-diffusion",
     summary: "trains on the personalised PageRank diffusion of the graph (GDC); drops nothing",
+    reads: &["diffuse-teleport", "diffuse-top"],
     new: |options| Ok(Box::new(PprDiffusion { options: checked(options)?, drops: false })),
 };
 
 pub(super) const WITH_DROPEDGE: Entry = Entry {
     name: "ppr-diffusion+dropedge",
     summary: "trains on the diffusion and drops exactly round(p * pairs) of its pairs",
+    reads: &["draw", "diffuse-teleport", "diffuse-top"],
     new: |options| Ok(Box::new(PprDiffusion { options: checked(options)?, drops: true })),
 };
 

@@ -20,6 +20,24 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "ranked",
     summary: "drops by the rank of a score: two_stage by default, PageRank then degree (RankedDrop)",
+    reads: &[
+        "score",
+        "beta",
+        "direction",
+        "alpha",
+        "gamma",
+        "delta",
+        "rank-lambda",
+        "draw",
+        "stratify",
+        "min-degree",
+        "keep-forest",
+        "always-keep",
+        "q-min",
+        "q-max",
+        "curve",
+        "prob",
+    ],
     new: |options| Ok(Box::new(Ranked::new(ENTRY.name, options)?)),
 };
 
@@ -135,11 +153,11 @@ impl Probabilities {
         if (sum - sum.round()).abs() <= 1e-9 * sum.max(1.0) { sum.round() } else { sum }
     }
 
-    fn notes(&self, facts: &SamplerFacts, wanted: u64) -> Vec<String> {
+    fn notes(&self, facts: &SamplerFacts, wanted: u64, exact: bool) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(given) = &self.given {
             let sum = self.unguarded_sum(given);
-            if sum.fract() != 0.0 {
+            if exact && sum.fract() != 0.0 {
                 let file = &given.file;
                 notes.push(format!("{file}: the probabilities sum to {sum}; moved together to {}", facts.k));
             }
@@ -183,7 +201,7 @@ impl Source for Probabilities {
         Ok(self.solve(exec, p, true)?.q.into_iter().map(|q| -calibrate::logit(q)).collect())
     }
 
-    fn complete(&self, mut facts: SamplerFacts) -> SamplerFacts {
+    fn complete(&self, mut facts: SamplerFacts, exact: bool) -> SamplerFacts {
         let wanted = draw::exact_count(facts.p, facts.units);
         match self.given {
             Some(_) => facts.p = facts.q.map_or(facts.achieved_p, |q: ProbabilityFacts| q.mean),
@@ -193,7 +211,7 @@ impl Source for Probabilities {
                 facts.auto = self.auto.clone();
             }
         }
-        facts.notes = self.notes(&facts, wanted);
+        facts.notes = self.notes(&facts, wanted, exact);
         facts
     }
 }

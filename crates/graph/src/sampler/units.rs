@@ -40,8 +40,9 @@ pub(super) trait Source: Send + Sync {
         None
     }
 
-    /// Adds what this source alone knows.
-    fn complete(&self, facts: SamplerFacts) -> SamplerFacts {
+    /// Adds what this source alone knows; `exact` if the draw has an exact count.
+    fn complete(&self, facts: SamplerFacts, exact: bool) -> SamplerFacts {
+        let _ = exact;
         facts
     }
 }
@@ -94,11 +95,7 @@ impl<S: Source> Units<S> {
         if options.rates == Rates::Auto {
             units.auto = units.largest_harmless(exec, graph)?;
         }
-        let p = units.rate(&DrawKey { seed: 0, epoch: 1, layer: 1, micro: 0 });
-        let first = units.calibrated(exec, p)?;
-        let facts = SamplerFacts::plain(name, p, graph.pairs(), first.quotas.k(), expected_isolated(graph, &first));
-        let facts = SamplerFacts { q: Some(probability_facts(&first)), ..facts };
-        units.facts = units.source.complete(facts);
+        units.facts = units.facts_at(exec, DrawKey { seed: 0, epoch: 1, layer: 1, micro: 0 })?;
         if units.per == Per::LayerNested {
             units.tilt = units.source.tilt(exec, units.rates.largest(units.auto))?;
         }
@@ -110,8 +107,14 @@ impl<S: Source> Units<S> {
         Units { own_graph: true, ..self }
     }
 
-    fn rate(&self, key: &DrawKey) -> f64 {
-        self.rates.at(key.epoch, self.epochs, key.layer, self.auto)
+    fn rate(&self, key: &DrawKey) -> Result<f64> {
+        if let Rates::Layers(rates) = &self.rates
+            && usize::from(key.layer) > rates.len()
+        {
+            let value = format!("{} with the rates {}", key.layer, self.rates);
+            return Err(Error::Range { flag: "layer", range: "one that has a rate", value });
+        }
+        Ok(self.rates.at(key.epoch, self.epochs, key.layer, self.auto))
     }
 
     fn calibrated(&self, exec: Exec<'_>, p: f64) -> Result<Arc<Calibrated>> {
@@ -136,7 +139,9 @@ impl<S: Source> Units<S> {
         let mut best = 0.0;
         for percent in 1..=99 {
             let p = f64::from(percent) / 100.0;
-            if expected_isolated(graph, &self.source.at(exec, p, true)?) > allowed {
+            let calibrated = self.source.at(exec, p, true)?;
+            let guarded = calibrated.quotas.k() < draw::exact_count(p, graph.pairs());
+            if guarded || expected_isolated(graph, &calibrated) > allowed {
                 break;
             }
             best = p;
@@ -206,7 +211,7 @@ fn probability_facts(calibrated: &Calibrated) -> ProbabilityFacts {
 
 impl<S: Source> Prepared for Units<S> {
     fn kept<'a>(&self, exec: Exec<'_>, key: DrawKey, buffers: &'a mut DrawBuffers) -> Result<Sampled<'a>> {
-        let calibrated = self.calibrated(exec, self.rate(&key))?;
+        let calibrated = self.calibrated(exec, self.rate(&key)?)?;
         let quotas = &*calibrated.quotas;
         if quotas.is_zero() {
             return Ok(Sampled::All);
@@ -225,6 +230,20 @@ impl<S: Source> Prepared for Units<S> {
         self.facts.clone()
     }
 
+    fn facts_at(&self, exec: Exec<'_>, key: DrawKey) -> Result<SamplerFacts> {
+        let p = self.rate(&key)?;
+        let calibrated = self.calibrated(exec, p)?;
+        let isolated = expected_isolated(&self.graph, &calibrated);
+        let q = probability_facts(&calibrated);
+        let facts = SamplerFacts::plain(self.facts.name, p, self.graph.pairs(), calibrated.quotas.k(), isolated);
+        let achieved_p = if self.draw.exact { facts.achieved_p } else { q.mean };
+        Ok(self.source.complete(SamplerFacts { q: Some(q), achieved_p, ..facts }, self.draw.exact))
+    }
+
+    fn never_drops(&self) -> bool {
+        self.facts.k == 0 && self.rates.largest(self.auto) == 0.0
+    }
+
     fn graph(&self) -> Option<&Arc<Graph>> {
         self.own_graph.then_some(&self.graph)
     }
@@ -235,7 +254,7 @@ impl<S: Source> Prepared for Units<S> {
 
     fn quotas(&self, exec: Exec<'_>, key: DrawKey) -> Result<Option<Arc<Quotas>>> {
         key.b()?;
-        let calibrated = self.calibrated(exec, self.rate(&key))?;
+        let calibrated = self.calibrated(exec, self.rate(&key)?)?;
         Ok(Some(calibrated.quotas.clone()))
     }
 

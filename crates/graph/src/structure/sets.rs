@@ -30,6 +30,12 @@ impl Sets {
         node
     }
 
+    /// Nodes of the set of `node`.
+    pub(crate) fn size_of(&mut self, node: u32) -> u32 {
+        let root = self.root(node);
+        self.size[root as usize]
+    }
+
     /// Makes one set of those of `a` and `b`; false if they are one already.
     pub(crate) fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.root(a), self.root(b));

@@ -8,6 +8,7 @@ use super::{DegreeNoise, Sets, Summary};
 use crate::draw::Quotas;
 use crate::{DrawBuffers, DrawKey, Error, Graph, Prepared, Result, Sampled};
 use sapwood_skeleton::Exec;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Draws from which on [`Statistics::frequency_max_z`] is worked out; with fewer it says nothing.
@@ -65,8 +66,8 @@ pub struct Statistics {
     pub frequency_max_z: Option<f64>,
 }
 
-/// Draws `draws` times, in the epochs `key.epoch`, `key.epoch` + 1, … with the rest of `key`, and counts on the sampler's
-/// own graph where it has one. Time O(draws · (nodes + units)).
+/// Draws `draws` times, in the epochs `key.epoch`, `key.epoch` + `step`, … with the rest of `key`, and counts on the
+/// sampler's own graph where it has one. Time O(draws · (nodes + units)).
 ///
 /// # Errors
 /// [`Error::Range`] for no draw or an epoch beyond 2³² − 1; what [`Prepared::kept`] says.
@@ -75,12 +76,12 @@ pub fn statistics(
     graph: &Graph,
     prepared: &dyn Prepared,
     key: DrawKey,
-    draws: u32,
+    (draws, step): (u32, u32),
 ) -> Result<Statistics> {
-    statistics_with(exec, graph, prepared, key, draws, |_, _| Ok(()))
+    statistics_with(exec, graph, prepared, key, (draws, step), |_, _| Ok(ControlFlow::Continue(())))
 }
 
-/// [`statistics`], handing each draw to `each` as it is made.
+/// [`statistics`], handing each draw to `each` as it is made, which can end it there.
 ///
 /// # Errors
 /// As [`statistics`], and what `each` says.
@@ -89,40 +90,43 @@ pub fn statistics_with(
     graph: &Graph,
     prepared: &dyn Prepared,
     key: DrawKey,
-    draws: u32,
-    mut each: impl FnMut(&DrawFacts, &Sampled<'_>) -> Result<()>,
+    (draws, step): (u32, u32),
+    mut each: impl FnMut(&DrawFacts, &Sampled<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<Statistics> {
-    check(key, draws)?;
+    check(key, draws, step)?;
     let graph = prepared.graph().map_or(graph, |own| own);
     let mut counter = Counter::new(graph);
     let mut frequencies = (draws >= LEAST_FOR_FREQUENCIES).then(|| Frequencies::new(graph));
     let mut buffers = DrawBuffers::default();
-    let mut all = Vec::with_capacity(draws as usize);
+    let mut all = Vec::with_capacity(draws.min(4096) as usize);
     for draw in 0..draws {
-        let key = DrawKey { epoch: key.epoch + draw, ..key };
+        let key = DrawKey { epoch: key.epoch + draw * step, ..key };
         let sampled = prepared.kept(exec, key, &mut buffers)?;
         let Summary { isolated, components, largest, .. } = counter.count(&sampled);
         let facts = DrawFacts { draw, epoch: key.epoch, dropped: dropped(&sampled), isolated, components, largest };
-        each(&facts, &sampled)?;
+        let flow = each(&facts, &sampled)?;
         if let Some(frequencies) = &mut frequencies {
             frequencies.add(&sampled, prepared.quotas(exec, key)?);
         }
         all.push(facts);
+        if flow.is_break() {
+            break;
+        }
     }
     Ok(Statistics {
         isolated: MeanSd::of(all.iter().map(|d| d.isolated)),
         components: MeanSd::of(all.iter().map(|d| d.components)),
-        degree_sd: if draws > 1 { counter.noise.mean_sd() } else { None },
+        degree_sd: if all.len() > 1 { counter.noise.mean_sd() } else { None },
         frequency_max_z: frequencies.and_then(Frequencies::max_z),
         draws: all,
     })
 }
 
-fn check(key: DrawKey, draws: u32) -> Result<()> {
+fn check(key: DrawKey, draws: u32, step: u32) -> Result<()> {
     if draws == 0 {
         return Err(Error::Range { flag: "--draws", range: "1 or more", value: "0".into() });
     }
-    if key.epoch.checked_add(draws - 1).is_none() {
+    if (draws - 1).checked_mul(step).and_then(|last| key.epoch.checked_add(last)).is_none() {
         let value = format!("{} with {draws} draws", key.epoch);
         return Err(Error::Range { flag: "--epoch", range: "such that the last draw's is below 2^32", value });
     }

@@ -123,7 +123,7 @@ fn splits_are_checked() {
     assert!(message(with("node\n0\tt\n")).contains("the header names no split"));
     let empty = with("1\tval\n2\ttest\n").unwrap();
     assert!(message(empty.training_split(None)).contains("train part is empty"));
-    let unseen = with("0\ttrain\n1\tval\n").unwrap();
+    let unseen = with("0\ttrain\n1\tval\n2\ttest\n").unwrap();
     assert_eq!(unseen.training_split(None).unwrap().warnings, ["split 'public': no training node has class 1"]);
     let without = read(&[PATH, ("split.tsv", "0\ttrain\n")]).unwrap();
     assert!(message(without.training_split(None)).contains("no training node has a label"));
@@ -304,4 +304,18 @@ fn a_name_that_is_no_readable_file_is_an_error_not_an_absence() {
     std::fs::remove_dir(folder.path().join("labels.tsv")).unwrap();
     std::fs::write(folder.path().join("labels.tsv.gz"), "").unwrap();
     assert!(message(load()).contains("labels.tsv.gz"));
+}
+
+#[test]
+fn two_files_for_one_role_are_refused() {
+    let text = message(read(&[("edges.tsv", "0\t1\n"), ("edges.tsv.gz", "")]));
+    assert!(text.contains("edges.tsv and edges.tsv.gz are all there"), "{text}");
+}
+
+#[test]
+fn a_split_without_test_labels_is_warned_of() {
+    let split = "0\ttrain\n1\tval\n";
+    let data = read(&[("edges.tsv", "0\t1\n"), ("labels.tsv", "0\t0\n1\t0\n"), ("split.tsv", split)]).unwrap();
+    let warnings = data.training_split(None).unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.contains("no test node has a label")), "{warnings:?}");
 }

@@ -47,7 +47,8 @@ impl Prepared for Thirds {
     }
 }
 
-const TOY: Entry = Entry { name: "every-third", summary: "for this test", new: |_| Ok(Box::new(EveryThird)) };
+const TOY: Entry =
+    Entry { name: "every-third", summary: "for this test", reads: &[], new: |_| Ok(Box::new(EveryThird)) };
 
 #[test]
 fn a_new_sampler_is_one_file_and_one_line() {
@@ -76,7 +77,7 @@ fn the_suite_notices_a_wrong_count() {
             SamplerFacts::plain("liar", 0.5, self.0, k, 0.0)
         }
     }
-    suite(&[Entry { name: "liar", summary: "", new: |_| Ok(Box::new(Liar)) }]);
+    suite(&[Entry { name: "liar", summary: "", reads: &[], new: |_| Ok(Box::new(Liar)) }]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sapwood_graph::{DrawBuffers, DrawKey, Graph, GraphOptions, Prepared, Sampler
 /// Draw after draw by [`summary`] and [`DegreeNoise::add`].
 fn twin(graph: &Graph, prepared: &dyn Prepared, key: DrawKey, draws: u32) {
     let runtime = runtime(2);
-    let found = statistics(runtime.exec(), graph, prepared, key, draws).unwrap();
+    let found = statistics(runtime.exec(), graph, prepared, key, (draws, 1)).unwrap();
     let graph = prepared.graph().map_or(graph, |own| own);
     let (mut noise, mut buffers) = (DegreeNoise::new(graph), DrawBuffers::default());
     assert_eq!(found.draws.len(), draws as usize);
@@ -49,16 +49,16 @@ fn each_draw_is_handed_on_once() {
     let g = graph(12, &small_ends());
     let prepared = prepare("ranked", &g, &SamplerOptions::with_p(0.4)).unwrap();
     let (mut epochs, key) = (Vec::new(), DrawKey::of_epoch(0, 8));
-    let found = statistics_with(runtime(1).exec(), &g, prepared.as_ref(), key, 3, |facts, sampled| {
+    let found = statistics_with(runtime(1).exec(), &g, prepared.as_ref(), key, (3, 1), |facts, sampled| {
         assert_eq!(facts.dropped, Some(14 - sampled.kept(14)));
         epochs.push(facts.epoch);
-        Ok(())
+        Ok(std::ops::ControlFlow::Continue(()))
     });
     assert_eq!(epochs, [8, 9, 10]);
     assert_eq!(found.unwrap().frequency_max_z, None);
     let of = |key, draws| message(statistics(runtime(1).exec(), &g, prepared.as_ref(), key, draws));
-    assert!(of(key, 0).starts_with("--draws must be 1 or more"));
-    assert!(of(DrawKey::of_epoch(0, u32::MAX), 2).starts_with("--epoch must be"));
+    assert!(of(key, (0, 1)).starts_with("--draws must be 1 or more"));
+    assert!(of(DrawKey::of_epoch(0, u32::MAX), (2, 1)).starts_with("--epoch must be"));
 }
 
 #[test]
@@ -66,7 +66,9 @@ fn units_go_as_often_as_their_probabilities_say() {
     let g = graph(40, &random_ends(40, 90));
     let z = |name: &str, options: &SamplerOptions| {
         let prepared = prepare(name, &g, options).unwrap();
-        statistics(runtime(1).exec(), &g, prepared.as_ref(), DrawKey::of_epoch(1, 1), 2000).unwrap().frequency_max_z
+        statistics(runtime(1).exec(), &g, prepared.as_ref(), DrawKey::of_epoch(1, 1), (2000, 1))
+            .unwrap()
+            .frequency_max_z
     };
     for rates in ["0.3", "linear:0.1:0.7"] {
         let options = SamplerOptions { rates: rates.parse().unwrap(), epochs: 2000, ..SamplerOptions::default() };
@@ -117,7 +119,7 @@ fn the_table_of_cora() {
                 SamplerOptions { score: score.into(), direction, beta, stratify, ..SamplerOptions::with_p(p) };
             let prepared = prepare("ranked", &cora.graph, &options).unwrap();
             let key = DrawKey::of_epoch(0, 0);
-            let found = statistics(runtime.exec(), &cora.graph, prepared.as_ref(), key, 40).unwrap();
+            let found = statistics(runtime.exec(), &cora.graph, prepared.as_ref(), key, (40, 1)).unwrap();
             near("isolated", row, p, found.isolated, cells.0, cells.1);
             near("components", row, p, found.components, cells.2, cells.3);
             let sd = found.degree_sd.unwrap();

@@ -93,6 +93,6 @@ impl Context {
 
     fn to_stderr(&self, text: &str) {
         // A closed stderr is no reason to stop: the result still goes to stdout.
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", super::failure::visible(text));
     }
 }

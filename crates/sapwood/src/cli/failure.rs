@@ -36,22 +36,35 @@ impl Failure {
     #[expect(clippy::print_stderr, reason = "the one place where errors are printed")]
     pub(crate) fn report(&self) -> ExitCode {
         let Failure::Error { error, hint } = self else { return ExitCode::SUCCESS };
-        eprintln!("error: {error}");
+        eprintln!("error: {}", visible(&error.to_string()));
         let mut last = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
             let text = cause.to_string();
             if text != last {
-                eprintln!("  caused by: {text}");
+                eprintln!("  caused by: {}", visible(&text));
             }
             last = text;
             source = cause.source();
         }
         if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
+            eprintln!("hint: {}", visible(hint));
         }
         ExitCode::from(2)
     }
+}
+
+/// The text with its control characters written out, so that what a file holds cannot speak to the terminal.
+pub(super) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    if let Some((cut, _)) = text.char_indices().nth(4000) {
+        return format!("{}… (the rest is left out)", visible(&text[..cut])).into();
+    }
+    let speaks = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(speaks) {
+        return text.into();
+    }
+    let shown = |c: char| if speaks(c) { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect::<String>().into()
 }
 
 impl std::fmt::Display for Failure {

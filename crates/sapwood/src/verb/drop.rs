@@ -9,10 +9,12 @@ use super::sampling::{SamplerFlags, keep_refusal};
 use super::source::Source;
 use crate::cli::{Context, Exit, Failure, Run};
 use clap::Args;
+use sapwood_files::interrupt;
 use sapwood_graph::sampler::{self, ProbabilityFacts};
 use sapwood_graph::structure::{self, DrawFacts, Statistics};
 use sapwood_graph::{DrawKey, GraphData, Prepared, Rates, SamplerFacts, SamplerOptions, TrainLabels};
 use serde::Serialize;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use write::Files;
@@ -80,29 +82,35 @@ impl Run for Box<Drop> {
         if let Some(keep) = &self.keep {
             return Err(keep_refusal(keep));
         }
+        interrupt::install()?;
         let data = self.source.load(cx)?;
         let name = self.sampler.sampler.as_deref().unwrap_or("ranked");
         let new = sampler::find(sampler::ALL, name)?.new;
-        let options = self.options(cx.flags.seed)?;
+        let options = self.options()?;
         let train = self.labels(&data)?;
         let runtime = cx.runtime()?;
         let exec = runtime.exec();
         let (data_name, graph) = (data.name, Arc::new(data.graph));
         let prepared = new(&options)?.prepare(exec, &graph, &train)?;
-        let facts = prepared.facts();
+        let facts = prepared.facts_at(exec, self.key(cx.flags.seed))?;
+        self.sampler.unread(sampler::find(sampler::ALL, name)?).iter().for_each(|line| cx.warn(line));
         facts.notes.iter().for_each(|note| cx.warn(note));
         let files = Files::new(self.output.write, self.output.out.as_deref(), &graph, prepared.as_ref())?;
         if let Some(path) = files.scores(exec, self.key(cx.flags.seed))? {
             cx.note(&format!("scores written to {}", path.display()));
         }
-        let (statistics, kept_files) = self.draw(cx, exec, &graph, prepared.as_ref(), &files)?;
+        let (statistics, drawn) = self.draw(cx, exec, &graph, prepared.as_ref(), &files)?;
         let unit = unit_name(&facts, &graph);
-        let report = Report::new(&facts, &statistics, kept_files);
+        let report = Report::new(&facts, &statistics, drawn);
         cx.emit(&report, |out| {
             let all = cx.flags.verbose || self.draws.draws <= 10;
             let text = text::Text { data: &data_name, facts: &facts, unit, statistics: &statistics, report: &report };
             if self.output.stats { text.table(all, out) } else { text.summary(out) }
         })?;
+        if statistics.draws.len() < self.draws.draws as usize {
+            cx.warn(&format!("interrupted after {} of {} draws", statistics.draws.len(), self.draws.draws));
+            return Ok(Exit::Interrupted);
+        }
         Ok(Exit::Done)
     }
 }
@@ -112,8 +120,8 @@ impl Drop {
         DrawKey { seed, epoch: self.draws.epoch, layer: self.draws.layer, micro: self.draws.micro }
     }
 
-    fn options(&self, seed: u64) -> Result<SamplerOptions, Failure> {
-        let options = self.sampler.options(self.source.weighted, seed)?;
+    fn options(&self) -> Result<SamplerOptions, Failure> {
+        let options = self.sampler.options(self.source.weighted)?;
         let layers = match &options.rates {
             Rates::Layers(rates) => rates.len().min(usize::from(u16::MAX)) as u16,
             _ => options.layers,
@@ -138,27 +146,35 @@ impl Drop {
         graph: &sapwood_graph::Graph,
         prepared: &dyn Prepared,
         files: &Files<'_>,
-    ) -> Result<(Statistics, Vec<Option<String>>), Failure> {
+    ) -> Result<(Statistics, Drawn), Failure> {
         let (key, draws) = (self.key(cx.flags.seed), self.draws.draws);
         key.b()?;
-        let mut kept = Vec::new();
-        let statistics = structure::statistics_with(exec, graph, prepared, key, draws, |facts, sampled| {
-            kept.push(files.draw(DrawKey { epoch: facts.epoch, ..key }, sampled)?);
-            Ok(())
+        let own = prepared.graph().map_or(graph, |own| own);
+        let mut drawn = Drawn::default();
+        let statistics = structure::statistics_with(exec, graph, prepared, key, (draws, 1), |facts, sampled| {
+            let flow = if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            drawn.kept_files.push(files.draw(DrawKey { epoch: facts.epoch, ..key }, sampled)?);
+            if self.output.stats && facts.draw == 0 {
+                drawn.spectral_gap = structure::spectral_gap(exec, own, sampled)?;
+            }
+            Ok(flow)
         })?;
-        Ok((statistics, kept))
+        Ok((statistics, drawn))
     }
+}
+
+/// What is kept of the draws beside their counts.
+#[derive(Debug, Default)]
+struct Drawn {
+    /// The file of each.
+    kept_files: Vec<Option<String>>,
+    /// Of the first, with `--stats`.
+    spectral_gap: Option<f64>,
 }
 
 /// What the sampler drops, in words.
 fn unit_name(facts: &SamplerFacts, graph: &sapwood_graph::Graph) -> &'static str {
-    match facts.name {
-        "dropnode" => "nodes",
-        "dropmessage" => "messages",
-        "dropedge-arcs" => "arcs",
-        _ if graph.directed() => "arcs",
-        _ => "pairs",
-    }
+    facts.unit.unwrap_or(if graph.directed() { "arcs" } else { "pairs" })
 }
 
 /// The JSON object.
@@ -186,7 +202,7 @@ struct Draw {
 }
 
 impl Report {
-    fn new(facts: &SamplerFacts, statistics: &Statistics, kept_files: Vec<Option<String>>) -> Report {
+    fn new(facts: &SamplerFacts, statistics: &Statistics, Drawn { kept_files, spectral_gap }: Drawn) -> Report {
         let draws = statistics.draws.iter().zip(kept_files);
         Report {
             schema: "sapwood.drop/1",
@@ -199,7 +215,7 @@ impl Report {
             q: facts.q,
             draws: draws.map(|(&facts, kept_file)| Draw { facts, kept_file }).collect(),
             degree_sd: statistics.degree_sd,
-            spectral_gap: None,
+            spectral_gap,
             frequency_max_z: statistics.frequency_max_z,
         }
     }

@@ -7,7 +7,7 @@ mod report;
 use super::sampling::{choice, names};
 use super::source::Source;
 use crate::cli::{Context, Exit, Failure, Run};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use report::{Report, Top};
 use sapwood_graph::centrality::{self, CentralityCx, Ranks};
 use sapwood_graph::score::{self, ScoreCx, ScoreOptions};
@@ -63,9 +63,10 @@ struct Walk {
     /// Most sweeps
     #[arg(long, value_name = "N", default_value_t = 1000, allow_negative_numbers = true)]
     max_iter: u32,
-    /// How to iterate
-    #[arg(long, value_name = "METHOD", value_enum, default_value_t = Iteration::Power)]
-    method: Iteration,
+    /// How to iterate: power (nodes that a symmetry exchanges get equal scores), gauss-seidel (in blocks of 4096 rows),
+    /// chebyshev (symmetric graphs: fewer sweeps where the walk mixes slowly)
+    #[arg(long, value_name = "METHOD", default_value_t = Method::Power)]
+    method: Method,
     /// Where restarts go: a file of lines `node` or `node<TAB>weight`, or `train`, the training nodes [default: anywhere]
     #[arg(long, value_name = "FILE|train")]
     reset: Option<String>,
@@ -75,15 +76,6 @@ struct Walk {
     /// Split of --reset train [default: the data set's own]
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
-}
-
-/// What `--method` takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Iteration {
-    /// Power iteration; nodes that a symmetry exchanges get equal scores
-    Power,
-    /// Gauss-Seidel inside blocks of 4096 rows: fewer sweeps
-    GaussSeidel,
 }
 
 /// PageRank with the degree beside it.
@@ -119,10 +111,7 @@ impl Rank {
             alpha: self.walk.alpha,
             tol: self.walk.tol,
             max_iter: self.walk.max_iter,
-            method: match self.walk.method {
-                Iteration::Power => Method::Power,
-                Iteration::GaussSeidel => Method::GaussSeidel,
-            },
+            method: self.walk.method,
             teleport: reset.as_deref(),
             dangling: dangling.as_deref(),
         };

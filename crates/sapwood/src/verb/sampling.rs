@@ -84,8 +84,9 @@ pub(crate) struct SamplerFlags {
 }
 
 impl SamplerFlags {
-    /// What the flags ask for; scores that are sketched use `seed`.
-    pub(crate) fn options(&self, weighted: bool, seed: u64) -> Result<SamplerOptions, Failure> {
+    /// What the flags ask for. Scores that are sketched have one seed for all runs, so that a draw of any run can be
+    /// repeated.
+    pub(crate) fn options(&self, weighted: bool) -> Result<SamplerOptions, Failure> {
         let usual = SamplerOptions::default();
         let (score, file) = match self.score.as_deref() {
             Some(named) => match named.strip_prefix("file:") {
@@ -104,7 +105,7 @@ impl SamplerFlags {
                 lambda: self.rank_lambda.unwrap_or(usual.score_options.lambda),
                 weighted,
                 file,
-                seed,
+                seed: 0,
             },
             beta: self.beta.unwrap_or(usual.beta),
             direction: parsed(&self.direction)?.unwrap_or(usual.direction),
@@ -133,11 +134,50 @@ impl SamplerFlags {
         })
     }
 
+    /// One line for each flag given that `sampler` does not read.
+    pub(crate) fn unread(&self, sampler: &sampler::Entry) -> Vec<String> {
+        let given = [
+            ("score", self.score.is_some()),
+            ("beta", self.beta.is_some()),
+            ("direction", self.direction.is_some()),
+            ("alpha", self.alpha.is_some()),
+            ("gamma", self.gamma.is_some()),
+            ("delta", self.delta.is_some()),
+            ("rank-lambda", self.rank_lambda.is_some()),
+            ("draw", self.draw.is_some()),
+            ("stratify", self.stratify.is_some()),
+            ("min-degree", self.min_degree.is_some()),
+            ("keep-forest", self.keep_forest),
+            ("always-keep", self.always_keep.is_some()),
+            ("q-min", self.q_min.is_some()),
+            ("q-max", self.q_max.is_some()),
+            ("curve", self.curve.is_some()),
+            ("prob", self.prob.is_some()),
+            ("faithful", self.faithful),
+            ("diffuse-teleport", self.diffuse_teleport.is_some()),
+            ("diffuse-top", self.diffuse_top.is_some()),
+        ];
+        let unread = given.into_iter().filter(|(flag, given)| *given && !sampler.reads.contains(flag));
+        unread.map(|(flag, _)| format!("--{flag} has no effect: --sampler {} does not read it", sampler.name)).collect()
+    }
+
+    /// Whether a rate or probabilities were given.
+    pub(crate) fn rate_flag(&self) -> Option<&'static str> {
+        let given =
+            [("--p", self.p.is_some()), ("--p-schedule", self.p_schedule.is_some()), ("--prob", self.prob.is_some())];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
     fn rates(&self) -> Result<Option<Rates>, Failure> {
         match (&self.p, &self.p_schedule) {
             (Some(p), Some(schedule)) => {
                 Err(Failure::usage(format!("--p {p} beside --p-schedule {schedule}: both say what is dropped"))
                     .hint("--p P means --p-schedule const:P; give one of them"))
+            }
+            (Some(_), None) | (None, Some(_)) if self.prob.is_some() => {
+                let flag = if self.p.is_some() { "--p" } else { "--p-schedule" };
+                Err(Failure::usage(format!("{flag} beside --prob: the file says what is dropped"))
+                    .hint("give one of them"))
             }
             (Some(text), None) | (None, Some(text)) => Ok(Some(text.parse()?)),
             (None, None) => Ok(None),

@@ -13,7 +13,7 @@ use crate::cli::{Context, Exit, Failure, Run, resources};
 use progress::Progress;
 use report::{Facts, Report};
 use sapwood_files::interrupt;
-use sapwood_graph::features;
+use sapwood_graph::{features, sampler};
 use sapwood_train::experiment::{self, Outcome};
 use sapwood_train::settings::Dtype;
 use sapwood_train::{Estimate, Log, Number, Problem, Registries, Settings};
@@ -27,6 +27,10 @@ impl Run for Train {
         if self.data == "predict" {
             return Err(Failure::usage("train predict: not built yet")
                 .hint("the test accuracy of each run is in the table and in --json"));
+        }
+        if let (Some(sweep), Some(flag)) = (&self.sweep, self.sampler.rate_flag()) {
+            return Err(Failure::usage(format!("--sweep {sweep} beside {flag}: both say what is dropped"))
+                .hint("a sweep sets the rate itself; leave the other flag out"));
         }
         let settings = Settings::resolve(&self.request(cx.flags.seed)?, &self.data, Registries::default())?;
         match settings.dtype {
@@ -67,6 +71,8 @@ impl Train {
         if let Some(sweep) = &self.sweep {
             return sweep::run(cx, exec, &sweep.parse::<sweep::Sweep>()?, (&problem, &facts, settings), log, start);
         }
+        let unread = self.sampler.unread(sampler::find(sampler::ALL, &settings.sampler)?);
+        unread.iter().for_each(|line| cx.warn(line));
         let methods = experiment::methods(exec, &problem, &settings, Registries::default())?;
         methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit));
         let mut progress = Progress::new(cx, &settings, 1, log);

@@ -69,7 +69,8 @@ fn root_of<'a>(files: &'a [Source], folder: &str) -> Option<&'a Source> {
 fn all_of(text: &str) -> Option<String> {
     let code = code::without_unit_tests(text);
     let from = code.find("pub static ALL")?;
-    let list = from + code[from..].find("= &[")? + 4;
+    let value = from + code[from..].find('=')?;
+    let list = value + code[value..].find("&[")? + 2;
     let mut depth = 1;
     let end = code[list..].find(|c| {
         depth += i32::from(c == '[') - i32::from(c == ']');

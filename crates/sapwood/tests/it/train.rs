@@ -44,15 +44,16 @@ fn json_has_the_members_of_its_schema() {
     assert!(settings.iter().all(|member| !found["settings"][member].is_null()), "{}", found["settings"]);
     assert_eq!(found["settings"]["features"], "onehot");
     assert_eq!(found["sampler"][1]["k"], 23);
-    assert!(
-        ["beta", "direction", "auto", "components_mean", "degree_sd"].iter().all(|m| found["sampler"][1][m].is_null())
-    );
+    let (dropedge, ranked) = (&found["sampler"][1], &found["sampler"][2]);
+    assert!(["beta", "direction", "auto"].iter().all(|m| dropedge[m].is_null()), "{dropedge}");
+    assert_eq!(json!([ranked["name"], ranked["beta"], ranked["direction"]]), json!(["ranked", 2.0, "keep"]));
+    assert!(ranked["auto"].is_null());
+    for sampler in [dropedge, ranked] {
+        assert!(["isolated_mean", "components_mean", "degree_sd"].iter().all(|m| sampler[m].is_f64()), "{sampler}");
+    }
     let runs = found["runs"].as_array().unwrap();
     let order: Vec<Value> = runs.iter().map(|r| json!([r["method"], r["seed"], r["epochs"]])).collect();
-    assert_eq!(
-        order,
-        [json!(["none", "0", 4]), json!(["none", "1", 4]), json!(["dropedge", "0", 4]), json!(["dropedge", "1", 4])]
-    );
+    assert_eq!(order, ["none", "dropedge", "ranked"].map(|m| [json!([m, "0", 4]), json!([m, "1", 4])]).concat());
     assert!(
         runs.iter()
             .all(|r| [json!(2), json!(4)].contains(&r["best_epoch"]) && r["fingerprint"].as_str().unwrap().len() == 16)
@@ -62,7 +63,7 @@ fn json_has_the_members_of_its_schema() {
     assert_eq!((&found["paired"][0]["n"], &found["paired"][0]["p_value"]), (&json!(2), &Value::Null));
     assert_eq!(json!([found["select"], found["complete"], found["interrupted"]]), json!(["val-acc", true, false]));
     assert_eq!(keys(&found["measured"]), ["total_s", "runs", "cost_ratio", "peak_rss_bytes"]);
-    assert_eq!(found["measured"]["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(found["measured"]["runs"].as_array().unwrap().len(), 6);
 }
 
 #[test]
@@ -92,16 +93,12 @@ fn the_table_claims_nothing_from_few_seeds() {
 
 #[test]
 fn flags_of_later_steps_are_refused_by_name() {
-    for flag in
-        ["beta 2", "score two_stage", "keep-forest", "p-schedule const:0.3", "norm-layer batch", "sweep p=0.1:0.9:0.1"]
-    {
+    for flag in ["norm-layer batch", "recompute full", "preset full-cora-gcn", "jk max", "multi keep"] {
         let text = refused(&format!("karate --{flag}"));
         let name = flag.split(' ').next().unwrap();
         assert!(text.starts_with(&format!("error: --{name}: not built yet\nhint: ")), "{text}");
     }
     assert!(refused("karate -o folder").contains("--out: not built yet"));
-    assert!(refused("karate --p auto").contains("--p auto: not built yet"));
-    assert!(refused("karate --p 0.5,0.3").contains("not built yet"));
     assert!(refused("predict --from folder").contains("not built yet"));
     assert!(refused("karate --report x.html").contains("not built yet"));
 }
@@ -115,10 +112,27 @@ fn keep_is_refused_with_the_drop_rate_to_write() {
 #[test]
 fn bad_values_name_the_flag_and_the_range_or_the_names() {
     let says = [
-        ("--p 1.5", "--p must be from 0 to 1"),
-        ("--p -0.1", "--p must be from 0 to 1"),
-        ("--p nan", "--p must be from 0 to 1"),
-        ("--p some", "--p some: not a number"),
+        ("--p 1.5", "--p must be a drop rate from 0 to 1, not 1.5"),
+        ("--p -0.1", "--p must be a drop rate from 0 to 1, not -0.1"),
+        ("--p nan", "--p must be a drop rate from 0 to 1, not NaN"),
+        ("--p some", "--p must be a number from 0 to 1"),
+        ("--p 0.3 --p-schedule const:0.3", "--p 0.3 beside --p-schedule const:0.3"),
+        ("--p 0.5,0.3", "all layers share a draw"),
+        ("--layers 3 --per layer --p 0.5,0.3", "2 rates for 3 layers"),
+        ("--layers 3 --per layer-nested --p 0.5,0.3,0.4", "0.4 follows 0.3"),
+        ("--beta nan", "--beta must be finite"),
+        ("--beta -1", "--beta must be finite and 0 or more"),
+        ("--gamma inf", "--gamma must be a finite number"),
+        ("--alpha 1", "--alpha must be at least 0 and below 1"),
+        ("--q-min 0.5", "--q-min 0.5 cannot hold"),
+        ("--score two_stages", "did you mean 'two_stage'?"),
+        ("--score file:missing.tsv", "missing.tsv"),
+        ("--draw gumble", "did you mean 'gumbel'?"),
+        ("--stratify nodes", "did you mean 'node'?"),
+        ("--direction up", "known: keep, drop, auto"),
+        ("--after unbiast", "did you mean 'unbiased'?"),
+        ("--sweep p=2", "2 is no drop rate"),
+        ("--sampler dropnode --per layer", "--per must be epoch"),
         ("--layers 0", "--layers must be from 1 to 4095"),
         ("--dropout 1", "--dropout must be from 0 to below 1"),
         ("--model gnc", "did you mean 'gcn'?"),
@@ -155,7 +169,7 @@ fn the_log_has_one_line_per_run_and_epoch() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 2 * 2 * 4);
+    assert_eq!(lines.len(), 3 * 2 * 4);
     assert!(lines.iter().all(|line| line["train_loss"].is_f64() && line["lr"] == 0.01));
     assert!(lines.iter().all(|line| line["val_acc"].is_null() == (line["epoch"].as_u64().unwrap() % 2 == 1)));
 }
@@ -219,4 +233,92 @@ fn a_log_replaces_logs_only() {
 #[test]
 fn features_asked_for_must_be_there() {
     assert!(refused(&format!("{SMALL} --seeds 1 --features tfidf")).contains("none are stored"));
+}
+
+#[test]
+fn every_sampler_and_choice_runs() {
+    let chosen = [
+        "--sampler dropedge-arcs --after fixed",
+        "--sampler dropnode",
+        "--sampler dropmessage",
+        "--sampler gca-pagerank --faithful",
+        "--sampler dropsens",
+        "--sampler ppr-diffusion",
+        "--sampler ppr-diffusion+dropedge --diffuse-top 4",
+        "--sampler degree --per layer --p 0.5,0.3",
+        "--per layer-nested --p 0.5,0.3 --after unbiased",
+        "--p-schedule linear:0:0.8 --draw pivotal --stratify none",
+        "--draw bernoulli --score inv_degree --beta 4 --curve linear",
+        "--draw gumbel --stratify score --score resistance",
+        "--min-degree 1 --keep-forest --direction drop --weighted",
+        "--p auto --score core",
+    ];
+    for flags in chosen {
+        let ran = train(&format!("{SMALL} --seeds 1 --against none {flags} --json"));
+        assert_eq!(ran.code, Some(0), "{flags}: {}", ran.stderr);
+        assert_eq!(ran.json().unwrap()["complete"], true, "{flags}");
+    }
+}
+
+#[test]
+fn direction_auto_says_how_it_decided() {
+    let ran = train(&format!("{SMALL} --seeds 1 --against none --direction auto --json"));
+    let auto = &ran.json().unwrap()["sampler"][1]["auto"];
+    assert_eq!(auto["decision"], "too few labelled pairs", "{auto}");
+    assert!(ran.stderr.contains("direction auto: too few labelled pairs"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_sweep_trains_at_every_rate_and_says_what_the_rate_is_worth() {
+    let ran = train(&format!("{SMALL} --seeds 2 --sweep p=0.1:0.5:0.2 --json"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let found = ran.json().unwrap();
+    let rates: Vec<f64> = found["sweep"].as_array().unwrap().iter().map(|at| at["p"].as_f64().unwrap()).collect();
+    assert_eq!(rates, [0.1, 0.3, 0.5]);
+    let names = |at: usize| -> Vec<&str> {
+        let methods = found["sweep"][at]["methods"].as_array().unwrap();
+        methods.iter().map(|m| m["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!((names(0), names(1)), (vec!["none", "dropedge", "ranked"], vec!["dropedge", "ranked"]));
+    for method in 1..3 {
+        let means: Vec<f64> = (0..3)
+            .map(|at| {
+                let methods = found["sweep"][at]["methods"].as_array().unwrap();
+                let name = &found["methods"][method]["name"];
+                methods.iter().find(|m| m["name"] == *name).unwrap()["mean"].as_f64().unwrap()
+            })
+            .collect();
+        let mean = means.iter().sum::<f64>() / 3.0;
+        let sd = (means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>() / 2.0).sqrt();
+        assert!((found["methods"][method]["p_sensitivity"].as_f64().unwrap() - sd).abs() < 1e-12);
+    }
+    assert!(found["methods"][0]["p_sensitivity"].is_null());
+    let text = train(&format!("{SMALL} --seeds 1 --sweep p=0.1,0.5")).stdout;
+    assert!(text.contains("sd over p") && text.lines().count() == 6, "{text}");
+}
+
+/// The mask that `drop` gives for the key of a run is the one the run trained on: the same number of isolated nodes.
+#[test]
+fn drop_repeats_the_draws_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    train(&format!("{SMALL} --seeds 2 --against none --log {}", path.display()));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for seed in ["0", "1"] {
+        let of_run = lines.iter().filter(|l| l["method"] == "ranked" && l["seed"] == seed);
+        let isolated: Vec<&Value> = of_run.map(|l| &l["isolated"]).collect();
+        let line = format!("drop karate --draws 4 --epoch 1 --stats --seed {seed} --json");
+        let program = Program::new(env!("CARGO_BIN_EXE_sapwood")).line(&line);
+        let draws = program.within(&workspace_root()).run().unwrap().json().unwrap();
+        let drawn: Vec<&Value> = draws["draws"].as_array().unwrap().iter().map(|d| &d["isolated"]).collect();
+        assert_eq!(isolated, drawn, "seed {seed}");
+    }
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let folder = sapwood_testkit::scratch::folder_with(&[("edges.tsv", "0\t\u{1b}[31mred\n")]).unwrap();
+    let text = refused(folder.path().to_str().unwrap());
+    assert!(text.contains("\\u{1b}[31mred") && !text.contains('\u{1b}'), "{text:?}");
 }

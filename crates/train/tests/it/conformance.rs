@@ -66,8 +66,12 @@ impl Prepared for Halved {
     }
 }
 
-const TOY: sampler::Entry =
-    sampler::Entry { name: "even", summary: "keeps every second pair", new: |_: &SamplerOptions| Ok(Box::new(Even)) };
+const TOY: sampler::Entry = sampler::Entry {
+    name: "even",
+    summary: "keeps every second pair",
+    reads: &[],
+    new: |_: &SamplerOptions| Ok(Box::new(Even)),
+};
 
 #[test]
 fn a_new_sampler_is_one_line() {

@@ -65,6 +65,9 @@ impl Text<'_> {
             let least = DegreeNoise::LEAST_DEGREE;
             writeln!(out, "degree sd: {sd:.4} (from draw to draw, mean over the nodes of degree {least} or more)")?;
         }
+        if let Some(gap) = self.report.spectral_gap {
+            writeln!(out, "spectral gap of the first draw: {gap:.4} (1 - λ₂ on its largest component)")?;
+        }
         if let Some(z) = self.statistics.frequency_max_z {
             writeln!(out, "largest |z| of how often a unit went: {z:.2}")?;
         }

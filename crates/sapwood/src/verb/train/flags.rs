@@ -23,7 +23,7 @@ pub(crate) struct Train {
     #[command(flatten)]
     graph: Operator,
     #[command(flatten)]
-    sampler: SamplerFlags,
+    pub(super) sampler: SamplerFlags,
     #[command(flatten)]
     runs: Runs,
     /// Train at each of several drop rates and say how much the choice matters: p=0.1:0.9:0.1 (from, to, step) or
@@ -143,7 +143,7 @@ impl Train {
             self_loops: graph.self_loops.clone(),
             after: graph.after.clone(),
             sampler: sampler.sampler.clone(),
-            options: sampler.options(graph.weighted, seed)?,
+            options: sampler.options(graph.weighted)?,
             against: runs.against.as_ref().map(|list| list.iter().filter(|name| !name.is_empty()).cloned().collect()),
             seeds: runs.seeds,
             seed,

@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn known_and_random_spectra() {
-        assert_eq!(check(&[2.0, 1.0, 1.0, 2.0], 2), [3.0, 1.0]);
+        let near = |found: &[f64], known: &[f64]| found.iter().zip(known).all(|(f, k)| (f - k).abs() < 1e-15 * 4.0);
+        assert!(near(&check(&[2.0, 1.0, 1.0, 2.0], 2), &[3.0, 1.0]));
         assert_eq!(check(&[0.0; 9], 3), [0.0; 3]);
         assert_eq!(check(&[1.0, 0.0, 0.0, 7.0], 2), [7.0, 1.0]);
         assert!(check(&[], 0).is_empty());
