@@ -6,7 +6,7 @@
 mod cover;
 mod forest;
 
-use crate::{BitMask, Graph, Result, unit_list};
+use crate::{BitMask, Graph, NodeId, Result, centrality, unit_list};
 use std::path::PathBuf;
 
 /// What is never dropped.
@@ -41,10 +41,7 @@ pub fn guarded(guards: &Guards, graph: &Graph, z: &[f64]) -> Result<BitMask> {
         forest::keep(graph, z, &mut stay);
     }
     if guards.min_degree > 0 {
-        let most = (0..graph.nodes() as u32).map(|i| {
-            graph.rows().pattern().row_range(i as usize).len()
-                + if graph.directed() { graph.reverse().pattern().row_range(i as usize).len() } else { 0 }
-        });
+        let most = (0..graph.nodes() as u32).map(|i| centrality::degree::of(graph, NodeId(i)));
         let rounds = guards.min_degree.min(most.max().unwrap_or(0) as u32); // more rounds find nobody in need
         cover::keep(graph, z, rounds, &mut stay);
     }

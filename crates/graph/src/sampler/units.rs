@@ -40,9 +40,8 @@ pub(super) trait Source: Send + Sync {
         None
     }
 
-    /// Adds what this source alone knows; `exact` if the draw has an exact count.
-    fn complete(&self, facts: SamplerFacts, exact: bool) -> SamplerFacts {
-        let _ = exact;
+    /// Adds what this source alone knows, and whether the draw has an exact count.
+    fn complete(&self, facts: SamplerFacts, _exact: bool) -> SamplerFacts {
         facts
     }
 }

@@ -10,6 +10,7 @@ mod loading;
 mod operators;
 mod ranked;
 mod registry;
+mod sampler_laws;
 mod samplers;
 mod scores;
 mod structure;

@@ -93,6 +93,7 @@ impl Run for Box<Drop> {
         let (data_name, graph) = (data.name, Arc::new(data.graph));
         let prepared = new(&options)?.prepare(exec, &graph, &train)?;
         let facts = prepared.facts_at(exec, self.key(cx.flags.seed))?;
+        self.no_run_has(prepared.as_ref()).iter().for_each(|line| cx.warn(line));
         self.sampler.unread(sampler::find(sampler::ALL, name)?).iter().for_each(|line| cx.warn(line));
         facts.notes.iter().for_each(|note| cx.warn(note));
         let files = Files::new(self.output.write, self.output.out.as_deref(), &graph, prepared.as_ref())?;
@@ -118,6 +119,18 @@ impl Run for Box<Drop> {
 impl Drop {
     fn key(&self, seed: u64) -> DrawKey {
         DrawKey { seed, epoch: self.draws.epoch, layer: self.draws.layer, micro: self.draws.micro }
+    }
+
+    /// Says that no training run has the layer asked for.
+    fn no_run_has(&self, prepared: &dyn Prepared) -> Option<String> {
+        let layer = self.draws.layer;
+        match (prepared.per_layer(), layer) {
+            (true, 0) => Some("--layer 0: layers draw apart here, a training run counts them from 1".to_owned()),
+            (false, 1..) if prepared.facts().name != "dropmessage" => {
+                Some(format!("--layer {layer}: all layers share a draw here, that of a training run is layer 0"))
+            }
+            _ => None,
+        }
     }
 
     fn options(&self) -> Result<SamplerOptions, Failure> {

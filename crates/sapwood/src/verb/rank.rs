@@ -105,6 +105,11 @@ impl Rank {
     fn nodes(&self, cx: &Context, exec: Exec<'_>, data: &GraphData) -> Result<Report, Failure> {
         let by = self.what.by.as_deref().unwrap_or("pagerank");
         let entry = centrality::find(if by == BOTH { "pagerank" } else { by }).map_err(|e| and_both(e, by))?;
+        if (self.walk.reset.is_some() || self.walk.dangling.is_some())
+            && !["pagerank", "personalised", BOTH].contains(&by)
+        {
+            return Err(Failure::usage(format!("--reset and --dangling are for PageRank, not for --by {by}")));
+        }
         let graph = &data.graph;
         let (reset, dangling) = (self.reset(data)?, self.dangling(graph)?);
         let pagerank = PageRankOptions {

@@ -252,3 +252,77 @@ fn what_is_wrong_is_named() {
     assert!(refused("data/karate --sampler dropege").contains("did you mean 'dropedge'?"));
     assert!(refused("data/karate --split x").contains("unknown split 'x'"));
 }
+
+/// What is said of a draw is said of that draw: the rate of its layer and epoch.
+#[test]
+fn facts_are_those_of_the_layer_and_epoch_asked_for() {
+    for (line, gone) in [
+        ("data/karate --per layer --p 0.5,0.1 --layer 1", 39),
+        ("data/karate --per layer --p 0.5,0.1 --layer 2", 8),
+        ("data/karate --per layer-nested --p 0.5,0.1 --layer 2", 8),
+        ("data/karate --p-schedule linear:0.1:0.9 --epochs 5 --epoch 1", 8),
+        ("data/karate --p-schedule linear:0.1:0.9 --epochs 5 --epoch 5", 70),
+    ] {
+        let found = drawn(line);
+        assert_eq!((&found["k"], &found["draws"][0]["dropped"]), (&json!(gone), &json!(gone)), "{line}");
+        let mean = found["q"]["mean"].as_f64().unwrap();
+        assert!((mean - f64::from(gone) / 78.0).abs() < 1e-9, "{line}: {mean}");
+    }
+    let text = refused("data/karate --per layer --p 0.5,0.1 --layer 3");
+    assert!(text.contains("layer must be one that has a rate, not 3"), "{text}");
+}
+
+#[test]
+fn given_probabilities_are_taken_as_they_are_by_bernoulli() {
+    let edges = std::fs::read_to_string(workspace_root().join("data/karate/edges.tsv")).unwrap();
+    let ends = edges.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
+    let text: String = ends.map(|e| format!("{}\t{}\t0.31\n", e[0], e[1])).collect();
+    let folder = folder_with(&[("q.tsv", &text)]).unwrap();
+    let file = folder.path().join("q.tsv");
+    let line = |draw: &str| format!("data/karate --draw {draw} --prob {}", file.display());
+    let ran = drop(&line("bernoulli"));
+    assert!(!ran.stderr.contains("moved together"), "{}", ran.stderr);
+    let found = drawn(&line("bernoulli"));
+    assert!((found["achieved_p"].as_f64().unwrap() - 0.31).abs() < 1e-9, "{found}");
+    let exact = drop(&line("systematic"));
+    assert!(exact.stderr.contains("the probabilities sum to 24.18; moved together to 24"), "{}", exact.stderr);
+    assert!(refused(&format!("{} --p 0.3", line("systematic"))).contains("--p beside --prob"));
+}
+
+#[test]
+fn flags_without_effect_are_warned_of() {
+    for (line, flag) in [
+        ("data/karate --sampler dropedge --keep-forest", "--keep-forest has no effect"),
+        ("data/karate --sampler degree --score two_stage", "--score has no effect"),
+        ("data/karate --faithful", "--faithful has no effect"),
+        ("data/karate --layer 3", "all layers share a draw"),
+        ("data/karate --per layer", "counts them from 1"),
+    ] {
+        let ran = drop(line);
+        assert!(ran.code == Some(0) && ran.stderr.contains(flag), "{line}: {}", ran.stderr);
+    }
+    assert!(!drop("data/karate --keep-forest --beta 1 --layer 0").stderr.contains("no effect"));
+}
+
+#[test]
+fn an_interrupt_keeps_whole_files_and_says_how_far_it_came() {
+    let out = folder().unwrap();
+    let program = env!("CARGO_BIN_EXE_sapwood");
+    let mut child = std::process::Command::new(program)
+        .current_dir(workspace_root())
+        .args(["drop", "data/karate", "--draws", "1000000", "--write", "mask", "-o"])
+        .arg(out.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let count = || std::fs::read_dir(out.path()).unwrap().count();
+    let start = std::time::Instant::now();
+    while count() < 5 && start.elapsed() < std::time::Duration::from_secs(60) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let names = std::fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| name.to_str().unwrap().ends_with(".npy")), "a temporary file was left");
+}

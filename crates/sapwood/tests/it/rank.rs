@@ -213,3 +213,11 @@ fn what_is_wrong_is_named() {
     }
     assert!(refused("data/karate --reset nowhere.tsv").contains("there is no such file"));
 }
+
+#[test]
+fn restarts_are_for_pagerank() {
+    let program = Program::new(env!("CARGO_BIN_EXE_sapwood")).line("rank data/karate --by degree --reset train");
+    let ran = program.within(&workspace_root()).run().unwrap();
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("--reset and --dangling are for PageRank, not for --by degree"), "{}", ran.stderr);
+}

@@ -132,6 +132,8 @@ fn bad_values_name_the_flag_and_the_range_or_the_names() {
         ("--direction up", "known: keep, drop, auto"),
         ("--after unbiast", "did you mean 'unbiased'?"),
         ("--sweep p=2", "2 is no drop rate"),
+        ("--sweep p=0.1 --p 0.3", "--sweep p=0.1 beside --p"),
+        ("--sweep p=0.1 --prob q.tsv", "--sweep p=0.1 beside --prob"),
         ("--sampler dropnode --per layer", "--per must be epoch"),
         ("--layers 0", "--layers must be from 1 to 4095"),
         ("--dropout 1", "--dropout must be from 0 to below 1"),
@@ -321,4 +323,15 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     let folder = sapwood_testkit::scratch::folder_with(&[("edges.tsv", "0\t\u{1b}[31mred\n")]).unwrap();
     let text = refused(folder.path().to_str().unwrap());
     assert!(text.contains("\\u{1b}[31mred") && !text.contains('\u{1b}'), "{text:?}");
+}
+
+/// The structure of a schedule is that of all its epochs, not that of the first.
+#[test]
+fn structure_follows_a_schedule() {
+    let flags = "--seeds 1 --against none --epochs 100 --p-schedule linear:0:0.9 --json";
+    let found = train(&format!("karate --layers 2 --hidden 4 --eval-every 50 {flags}")).json().unwrap();
+    let ranked = &found["sampler"][1];
+    let value = |member: &str| ranked[member].as_f64().unwrap();
+    assert!(value("components_mean") > value("isolated_mean"), "{ranked}");
+    assert!(value("degree_sd") > 0.0, "{ranked}");
 }
