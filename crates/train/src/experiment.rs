@@ -186,8 +186,9 @@ pub fn structure<T: Number>(
         let prepared = method.prepared.as_ref();
         let layer = u16::from(prepared.per_layer());
         let key = DrawKey { layer, ..DrawKey::of_epoch(settings.seed, 1) };
-        let draws = if prepared.never_drops() { 1 } else { settings.epochs.min(STRUCTURE_DRAWS) };
-        let spread = (draws, settings.epochs / draws);
+        let step = settings.epochs.div_ceil(STRUCTURE_DRAWS);
+        let draws = if prepared.never_drops() { 1 } else { settings.epochs.div_ceil(step) };
+        let spread = (draws, step);
         Ok(sapwood_graph::structure::statistics(exec, &problem.graph, prepared, key, spread)?)
     };
     methods.iter().map(of).collect()

@@ -158,7 +158,7 @@ impl Probabilities {
         if let Some(given) = &self.given {
             let sum = self.unguarded_sum(given);
             if exact && sum.fract() != 0.0 {
-                let file = &given.file;
+                let (file, sum) = (&given.file, (sum * 1e9).round() / 1e9); // without the digits that adding made
                 notes.push(format!("{file}: the probabilities sum to {sum}; moved together to {}", facts.k));
             }
         } else if facts.k < wanted {

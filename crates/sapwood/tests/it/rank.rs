@@ -139,7 +139,8 @@ fn edges_are_ranked_by_a_score() {
 #[test]
 fn every_centrality_of_the_registry_has_a_ranking() {
     for entry in sapwood::graph::centrality::ALL {
-        let found = ranked(&format!("data/karate --by {} --reset train --top 1", entry.name));
+        let restarts = if entry.name == "personalised" { "--reset train" } else { "" };
+        let found = ranked(&format!("data/karate --by {} {restarts} --top 1", entry.name));
         assert_eq!((&found["by"], &found["converged"]), (&json!(entry.name), &json!(true)));
     }
     let help = rank("--help").stdout;

@@ -2,7 +2,7 @@
 //! an optional Jacobi preconditioner (Saad, *Iterative Methods for Sparse Linear Systems*, 2003, algorithm 9.1).
 //!
 //! Every column has its own step lengths and stops for itself; what it gets does not depend on its neighbours. Columns
-//! are solved in panels of up to [`WIDEST`], so that the vectors of a panel stay in the caches. [`panel`] holds the passes.
+//! are solved in panels of up to `WIDEST`, so that the vectors of a panel stay in the caches. `panel` holds the passes.
 
 mod panel;
 

@@ -1,7 +1,7 @@
 //! The largest eigenvalues of a symmetric operator by the Lanczos method with full re-orthogonalisation and thick restart
 //! (Wu & Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 2000).
 //!
-//! [`basis`] holds the vectors, [`jacobi`] solves the small projected problem. One start vector sees one copy of a
+//! `basis` holds the vectors, `jacobi` solves the small projected problem. One start vector sees one copy of a
 //! multiple eigenvalue; so when all have converged, the search goes on from a new random vector orthogonal to them, until
 //! that finds nothing larger.
 

@@ -1,7 +1,7 @@
 //! PageRank (Page, Brin, Motwani, Winograd, "The PageRank citation ranking", 1999) with sinks, weights and any teleport.
 //!
 //! π is the fixed point of x ← α(Pᵀx + (Σ over sinks x)·d) + (1−α)·t, P = D⁻¹A. The sum over a row is taken in fixed point
-//! ([`fixed`]): it is exact, so it has no order, and nodes that an automorphism of the graph exchanges get equal bits.
+//! (`fixed`): it is exact, so it has no order, and nodes that an automorphism of the graph exchanges get equal bits.
 
 mod chebyshev;
 mod fixed;
