@@ -171,7 +171,7 @@ impl Probabilities {
         if facts.isolated_expected > 1.2 * chance {
             let expected = facts.isolated_expected;
             notes.push(format!(
-                "isolates {expected:.1} nodes on average, {chance:.1} by chance: this choice tears the graph apart"
+                "isolates {expected:.1} nodes on average, {chance:.1} by chance: this choice isolates more nodes than chance does"
             ));
         }
         notes
