@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Measures Sapwood beside its peers and refreshes the tables in docs/benchmarks.md.
 #
-#   bench/run.sh [sparse] [train] [graph]      default: all
+#   bench/run.sh [sparse] [train] [graph] [targets]      default: all
+#
+# targets: what has a target but no peer, the default job (minutes) and the memory of 64 layers
 #
 # REPS      rounds per case                          (default 9)
 # THREADS   list of thread counts, one run for each  (default "1 N", N = processors)
@@ -17,7 +19,7 @@ reps=${REPS:-9}
 processors=$(getconf _NPROCESSORS_ONLN)
 threads=${THREADS:-1$([ "$processors" -gt 1 ] && echo " $processors")}
 tools=("$@")
-[ ${#tools[@]} -gt 0 ] || tools=(sparse train graph)
+[ ${#tools[@]} -gt 0 ] || tools=(sparse train graph targets)
 
 # The peers' Python. A package that cannot be installed costs only the peers that need it.
 if [ "${PEERS:-}" != none ] && [ -z "${SAPWOOD_PYTHON:-}" ]; then
@@ -41,13 +43,20 @@ peers() {
 
 cargo build --release --locked --package sapwood
 mkdir -p target/bench
+tables=()
 for tool in "${tools[@]}"; do
+    if [ "$tool" = targets ]; then
+        echo "bench: targets, $processors threads" >&2
+        python3 bench/targets.py target/release/sapwood docs/benchmarks.md --threads "$processors"
+        continue
+    fi
     rm -f "target/bench/$tool-"*.json # an earlier run may have had other threads or versions
     for count in $threads; do
         echo "bench: $tool, $count threads, $reps rounds" >&2
         # exit code 1 = a peer's result differs from ours: the table shows it
         target/release/sapwood bench "$tool" --json --threads "$count" --reps "$reps" --peers "$(peers "$tool")" \
             > "target/bench/$tool-$count.json" || [ $? -eq 1 ]
+        tables+=("target/bench/$tool-$count.json")
     done
 done
-python3 bench/table.py docs/benchmarks.md target/bench/*.json
+[ ${#tables[@]} -eq 0 ] || python3 bench/table.py docs/benchmarks.md "${tables[@]}"

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let made = features::make(&data, settings.features, settings.seed)?;
     let problem = Problem::<f32>::new(runtime.exec(), data, made.matrix, &split, &settings)?;
     let methods = experiment::methods(runtime.exec(), &problem, &settings, Registries::default())?;
-    let outcome = experiment::run(runtime.exec(), &problem, &settings, &methods, &mut ())?;
+    let outcome = experiment::run(runtime.exec(), &problem, &settings, &methods, None, &mut ())?;
 
     for method in &outcome.methods {
         let Some(s) = method.summary() else { continue };

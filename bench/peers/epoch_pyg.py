@@ -5,6 +5,7 @@
 GCNConv layers on a normalised adjacency matrix in CSR (`normalize=False`: the operator is computed once, as
 `cached=True` does), X in CSR as well: of the forms GCNConv takes (dense or sparse X; edge_index, EdgeIndex, CSR)
 the fastest in a full epoch on both data sets. Gradients by autograd. Weight decay on weights only.
+jknet: a linear layer on X, GCNConv layers as above, JumpingKnowledge("cat"), a linear layer on what it puts together.
 """
 
 import warnings
@@ -16,7 +17,7 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 import torch_geometric  # noqa: E402
-from torch_geometric.nn import GCNConv  # noqa: E402
+from torch_geometric.nn import GCNConv, JumpingKnowledge  # noqa: E402
 
 import job  # noqa: E402
 
@@ -45,6 +46,36 @@ class Layers(torch.nn.Module):
         for conv in self.convs[:-1]:
             x = F.dropout(conv(x, operator).relu(), self.dropout, self.training)
         return self.convs[-1](x, operator)
+
+
+class Jumping(torch.nn.Module):
+    """ReLU and dropout after the linear layer on X and after each convolution; the output layer sees all of them."""
+
+    def __init__(self, job):
+        super().__init__()
+        self.dropout = job.dropout
+        first, *inner, last = job.widths()
+        self.input = torch.nn.Linear(*first)
+        self.convs = torch.nn.ModuleList(GCNConv(i, o, normalize=False) for i, o in inner)
+        self.jump, self.output = JumpingKnowledge("cat"), torch.nn.Linear(*last)
+        linear = [self.input, *[conv.lin for conv in self.convs], self.output]
+        with_bias = [self.input, *self.convs, self.output]
+        with torch.no_grad():
+            for layer, owner, (w, b) in zip(linear, with_bias, job.initial()):
+                layer.weight.copy_(torch.from_numpy(w.T.copy()))
+                owner.bias.copy_(torch.from_numpy(b))
+
+    def forward(self, x, operator):
+        hidden = [self.end(self.input(x))]
+        for conv in self.convs:
+            hidden.append(self.end(conv(hidden[-1], operator)))
+        return self.output(self.jump(hidden))
+
+    def end(self, h):
+        return F.dropout(h.relu(), self.dropout, self.training)
+
+
+MODELS = {"gcn": Layers, "jknet": Jumping}
 
 
 class Trainer:
@@ -83,4 +114,5 @@ class Trainer:
 
 if __name__ == "__main__":
     version = f"{torch_geometric.__version__} (torch {torch.__version__.split('+')[0]})"
-    job.main(lambda j: Trainer(j, Layers(j)), "pyg", version)
+    makers = {name: lambda j, model=model: Trainer(j, model(j)) for name, model in MODELS.items()}
+    job.main(makers, "pyg", version)

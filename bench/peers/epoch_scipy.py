@@ -1,10 +1,11 @@
-"""The plain twin of `sapwood train --model gcn --sampler none` in numpy and scipy, and a peer of its epoch time.
+"""The plain twin of `sapwood train --sampler none` in numpy and scipy, models gcn and jknet, and a peer of its epoch time.
 
     epoch_scipy.py DATA --split full --layers 2 --hidden 128 --epochs 400       (all options: job.py)
 
-Layer: Z = Â (H W) + b; ReLU and dropout after each layer but the last; softmax cross-entropy, mean over the
+Layer of gcn: Z = Â (H W) + b; ReLU and dropout after each layer but the last; softmax cross-entropy, mean over the
 training nodes; Adam with L2 added to the gradient of the weights, not of the biases. Backward by hand:
 T = Âᵀ G, dW = Hᵀ T, db = column sums of G, dH = T Wᵀ. Â is symmetric, so Âᵀ = Â. X stays sparse, Xᵀ is built once.
+jknet: the first layer is X W + b, and the output layer reads all hidden activations side by side.
 With `--weights` and `--dropout 0` it gives Sapwood's losses.
 """
 
@@ -56,11 +57,20 @@ class Gcn:
             h = self.a @ (h @ w)
             h += b
             if layer + 1 < len(self.w):
-                np.maximum(h, 0, out=h)
-                if training and self.job.dropout > 0:
-                    h *= self.rng.random(h.shape, dtype=np.float32) >= self.job.dropout
-                    h *= np.float32(1 / (1 - self.job.dropout))
+                self.end(h, training)
         return inputs, h
+
+    def end(self, h, training):
+        """ReLU and dropout, in place."""
+        np.maximum(h, 0, out=h)
+        if training and self.job.dropout > 0:
+            h *= self.rng.random(h.shape, dtype=np.float32) >= self.job.dropout
+            h *= np.float32(1 / (1 - self.job.dropout))
+
+    def end_backward(self, g, h):
+        """The gradient before ReLU and dropout from that behind them, in place; `h` is what they gave."""
+        g *= h > 0  # alive: neither cut by ReLU nor dropped
+        g *= np.float32(1 / (1 - self.job.dropout))
 
     def loss(self, scores, nodes):
         """Mean cross-entropy over `nodes` and its gradient with respect to their scores."""
@@ -77,11 +87,15 @@ class Gcn:
 
     def train_epoch(self):
         train = self.job.split["train"]
-        inputs, scores = self.forward(training=True)
+        known, scores = self.forward(training=True)
         value, gradient = self.loss(scores, train)
         g = np.zeros_like(scores)
         g[train] = gradient
-        scale = np.float32(1 / (1 - self.job.dropout))
+        self.adam.step(self.gradients(known, g))
+        return value
+
+    def gradients(self, inputs, g):
+        """Of all weights, then of all biases, from the gradient of the scores."""
         dw, db = [None] * len(self.w), [None] * len(self.w)
         for layer in reversed(range(len(self.w))):
             t = self.a @ g
@@ -91,10 +105,8 @@ class Gcn:
             else:
                 dw[layer] = inputs[layer].T @ t
                 g = t @ self.w[layer].T
-                g *= inputs[layer] > 0  # alive: neither cut by ReLU nor dropped
-                g *= scale
-        self.adam.step([*dw, *db])
-        return value
+                self.end_backward(g, inputs[layer])
+        return [*dw, *db]
 
     def evaluate(self):
         _, scores = self.forward(training=False)
@@ -104,5 +116,38 @@ class Gcn:
         return {"val_loss": val_loss, "val_acc": accuracy["val"], "test_acc": accuracy["test"]}
 
 
+class Jknet(Gcn):
+    """A linear layer, convolutions, and a linear layer on what all of them gave."""
+
+    def forward(self, training):
+        """All hidden activations, side by side too, and the scores."""
+        hidden = []
+        for layer, (w, b) in enumerate(zip(self.w[:-1], self.b[:-1])):
+            h = self.a @ (hidden[-1] @ w) if layer else self.x @ w
+            h += b
+            self.end(h, training)
+            hidden.append(h)
+        joined = np.hstack(hidden)
+        return (hidden, joined), joined @ self.w[-1] + self.b[-1]
+
+    def gradients(self, known, g):
+        hidden, joined = known
+        dw, db = [None] * len(self.w), [None] * len(self.w)
+        dw[-1], db[-1] = joined.T @ g, g.sum(axis=0)
+        from_output = np.split(g @ self.w[-1].T, len(hidden), axis=1)
+        from_next = 0
+        for layer in reversed(range(len(hidden))):
+            g = from_output[layer] + from_next
+            self.end_backward(g, hidden[layer])
+            db[layer] = g.sum(axis=0)
+            if layer == 0:
+                dw[0] = self.xt @ g
+            else:
+                t = self.a @ g
+                dw[layer] = hidden[layer - 1].T @ t
+                from_next = t @ self.w[layer].T
+        return [*dw, *db]
+
+
 if __name__ == "__main__":
-    job.main(Gcn, "scipy", scipy.__version__)
+    job.main({"gcn": Gcn, "jknet": Jknet}, "scipy", scipy.__version__)

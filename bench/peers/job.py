@@ -1,6 +1,6 @@
-"""What the two training peers share: the job's options, its data, and the loop around a trainer.
+"""What the training peers share: the job's options, its data, and the loop around a trainer.
 
-A trainer is built by `make(job)` and has
+A peer gives `main` its networks: the name of a model, and `make(job)` that builds a trainer, which has
     train_epoch() -> loss          one full-batch epoch: forward, backward, optimiser step; the loss before the step
     evaluate() -> dict             val_loss, val_acc, test_acc on the full graph, no dropout
 Alone, the program trains and prints one JSON line per epoch and one at the end. With `--serve` it is a peer (peer.py):
@@ -25,7 +25,11 @@ CHECKED_EPOCHS = 5
 
 @dataclass
 class Job:
-    """A node classification job: data and settings, the same for every system."""
+    """A node classification job: data and settings, the same for every system.
+
+    `gcn` has `layers` convolutions. `jknet` has a linear layer, `layers` - 1 convolutions, and a linear layer on the
+    hidden activations of all `layers` of them side by side.
+    """
 
     x: sp.csr_matrix  # n x features, f32
     operator: sp.csr_matrix  # n x n, f32, the normalised adjacency matrix
@@ -33,6 +37,7 @@ class Job:
     labels: np.ndarray
     split: dict
     classes: int
+    model: str
     layers: int
     hidden: int
     lr: float
@@ -44,6 +49,9 @@ class Job:
 
     def widths(self):
         """Input and output width of each layer."""
+        if self.model == "jknet":
+            inner = [(self.hidden, self.hidden)] * (self.layers - 1)
+            return [(self.x.shape[1], self.hidden), *inner, (self.layers * self.hidden, self.classes)]
         w = [self.x.shape[1], *[self.hidden] * (self.layers - 1), self.classes]
         return list(zip(w[:-1], w[1:]))
 
@@ -56,18 +64,30 @@ class Job:
         return [(rng.uniform(-s, s, (i, o)).astype(np.float32), np.zeros(o, np.float32)) for i, o, s in bound]
 
 
-def weights(path, layers):
-    """`convs.<i>.lin.weight` [out, in] and `convs.<i>.bias` of an .npz file or of a folder of .npy files."""
+def weights(path, model, layers):
+    """The weights of each layer, from an .npz file or a folder of .npy files that has them as PyTorch lays them out.
+
+    `convs.<i>.lin.weight` [out, in] and `convs.<i>.bias`; of jknet also `lins.0.weight`, `lins.0.bias`, `lins.1.bias`,
+    and the columns of `lins.1.weight` in one array for each hidden layer, `lins.1.<l>.weight`.
+    """
     path = Path(path)
     get = (lambda name: np.load(path / f"{name}.npy")) if path.is_dir() else np.load(path).__getitem__
-    names = range(layers)
-    return [(np.ascontiguousarray(get(f"convs.{i}.lin.weight").T), get(f"convs.{i}.bias")) for i in names]
+
+    def layer(weight, bias):
+        return np.ascontiguousarray(get(f"{weight}.weight").T), get(f"{bias}.bias")
+
+    if model == "jknet":
+        joined = np.vstack([get(f"lins.1.{i}.weight").T for i in range(layers)])
+        inner = [layer(f"convs.{i}.lin", f"convs.{i}") for i in range(layers - 1)]
+        return [layer("lins.0", "lins.0"), *inner, (joined, get("lins.1.bias"))]
+    return [layer(f"convs.{i}.lin", f"convs.{i}") for i in range(layers)]
 
 
-def options():
+def options(models):
     args = argparse.ArgumentParser()
     args.add_argument("data", help="a TSV folder")
     args.add_argument("--split", help="NAME of split_NAME.tsv; default split.tsv")
+    args.add_argument("--model", choices=list(models), default="gcn")
     args.add_argument("--layers", type=int, default=2)
     args.add_argument("--hidden", type=int, default=128)
     args.add_argument("--epochs", type=int, default=400)
@@ -94,6 +114,7 @@ def load(args):
         labels=y,
         split=folder.split(args.data, name),
         classes=int(y.max()) + 1,
+        model=args.model,
         layers=args.layers,
         hidden=args.hidden,
         lr=args.lr,
@@ -101,14 +122,14 @@ def load(args):
         dropout=args.dropout,
         seed=args.seed,
         threads=args.threads,
-        weights=weights(args.weights, args.layers) if args.weights else None,
+        weights=weights(args.weights, args.model, args.layers) if args.weights else None,
     )
 
 
-def main(make, system, version):
-    """Runs the job alone or as a peer."""
-    args = options()
-    job = load(args)
+def main(models, system, version):
+    """Runs the job alone or as a peer; `models` has `make(job)` by the name of the network."""
+    args = options(models)
+    job, make = load(args), models[args.model]
     if args.serve:
         serve(make, job, {"system": system, "version": version, "threads": job.threads})
     else:

@@ -1,6 +1,5 @@
 //! SHA-256: of streams, of files, and the short form that stands in reports.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -55,7 +54,7 @@ pub fn short_of<T: bytemuck::NoUninit>(items: &[T]) -> String {
 /// # Errors
 /// When the file cannot be opened or read.
 pub fn file(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+    let mut file = crate::open::regular(path)?;
     let mut sha = Sha256::new();
     let mut buffer = vec![0; 128 << 10];
     loop {

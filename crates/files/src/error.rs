@@ -25,6 +25,14 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// The file is not the archive of arrays that it claims to be.
+    #[error("{}: not a readable .npz file: {message}", path.display())]
+    Npz {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and with which member.
+        message: String,
+    },
     /// An array whose shape and data disagree was to be written.
     #[error("{}: an array of shape {shape:?} has {expected} items, {found} were given", path.display())]
     Shape {

@@ -1,5 +1,5 @@
 //! How Sapwood touches files: opening with compression recognised by content, reading whole,
-//! writing so that no half-written file is ever seen, NumPy arrays (npy, and npz for writing), digests, the interrupt flag.
+//! writing so that no half-written file is ever seen, NumPy arrays (npy and npz), digests, the interrupt flag.
 //!
 //! Formats with a meaning (Matrix Market, edge lists, machine files) live with the crates that own
 //! that meaning; this crate must never know them. It depends on no other crate of Sapwood.
@@ -7,6 +7,7 @@
 
 mod atomic;
 mod error;
+mod gzip;
 mod open;
 mod zst;
 
@@ -17,4 +18,4 @@ pub mod npz;
 
 pub use atomic::write_atomic;
 pub use error::{Error, Result};
-pub use open::{decode, find, open, read};
+pub use open::{decode, find, open, read, stored};

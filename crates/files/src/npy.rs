@@ -9,6 +9,7 @@ use std::path::Path;
 
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, WriterBuilder};
 
+use crate::npz::Words;
 use crate::{Error, Result};
 
 const LONGEST_HEADER: usize = 1 << 16; // NumPy itself refuses more than 10 000 bytes
@@ -93,6 +94,11 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Array> {
     array(bytes).map_err(|message| Error::Npy { path: path.to_owned(), message })
 }
 
+/// Reads words from bytes in memory: an array of NumPy's `U` type with one axis. Anything else is named, not read.
+pub(crate) fn words(bytes: &[u8], path: &Path) -> Result<Words> {
+    text(bytes).map_err(|message| Error::Npy { path: path.to_owned(), message })
+}
+
 /// Writes `array` to `path`, atomically.
 ///
 /// # Errors
@@ -170,13 +176,12 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
         .collect::<Result<_, _>>()?;
     let unsupported = || {
         let kind = header.dtype().descr();
-        format!(
-            "items of type {kind} are not supported, convert to float64, float32, int64, uint64, int32, uint32 or bool"
-        )
+        format!("items of type {kind} are not supported, convert to float64, float32, whole numbers or bool")
     };
     let DType::Plain(kind) = header.dtype() else { return Err(unsupported()) };
     let size = match (kind.type_char(), kind.num_bytes()) {
         (TypeChar::Float | TypeChar::Int | TypeChar::Uint, Some(size @ (4 | 8))) => size,
+        (TypeChar::Int | TypeChar::Uint, Some(size @ (1 | 2))) => size,
         (TypeChar::Bool, Some(1)) => 1,
         _ => return Err(unsupported()),
     };
@@ -191,9 +196,12 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
     let big = kind.endianness() == Endianness::Big;
     let c_order = header.order() == Order::C;
     macro_rules! items {
-        ($variant:ident, $t:ty) => {{
+        ($variant:ident, $t:ty) => {
+            items!($variant, $t, $t)
+        };
+        ($variant:ident, $t:ty, $wide:ty) => {{
             let from = if big { <$t>::from_be_bytes } else { <$t>::from_le_bytes };
-            let items: Vec<$t> = body.as_chunks().0.iter().map(|&item| from(item)).collect();
+            let items: Vec<$wide> = body.as_chunks().0.iter().map(|&item| <$wide>::from(from(item))).collect();
             Data::$variant(if c_order { items } else { to_c_order(&items, &shape) })
         }};
     }
@@ -204,6 +212,11 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
         (TypeChar::Uint, 8) => items!(U64, u64),
         (TypeChar::Int, 4) => items!(I32, i32),
         (TypeChar::Uint, 4) => items!(U32, u32),
+        // short whole numbers are widened
+        (TypeChar::Int, 2) => items!(I32, i16, i32),
+        (TypeChar::Uint, 2) => items!(U32, u16, u32),
+        (TypeChar::Int, 1) => items!(I32, i8, i32),
+        (TypeChar::Uint, 1) => items!(U32, u8, u32),
         (TypeChar::Bool, _) => {
             let items: Vec<bool> = body.iter().map(|&item| item != 0).collect();
             Data::Bool(if c_order { items } else { to_c_order(&items, &shape) })
@@ -211,6 +224,48 @@ fn array(bytes: &[u8]) -> Result<Array, String> {
         _ => return Err(unsupported()),
     };
     Ok(Array { shape, data })
+}
+
+fn text(bytes: &[u8]) -> Result<Words, String> {
+    let start = check(bytes)?;
+    let header = NpyHeader::from_reader(bytes).map_err(|e| e.to_string())?;
+    let other = |what: String| Ok(Words::Other(what));
+    let kind = match header.dtype() {
+        DType::Plain(kind) => kind,
+        structured => return other(format!("an array of type {}", structured.descr())),
+    };
+    let size = match (kind.type_char(), kind.num_bytes()) {
+        (TypeChar::UnicodeStr, Some(size)) if size % 4 == 0 => size,
+        _ if kind.uses_pickled_array() => {
+            return other("an array of Python objects, which would have to be unpickled".into());
+        }
+        _ => return other(format!("an array of type {kind}")),
+    };
+    if header.shape().len() != 1 {
+        return other(format!("an array of {} axes", header.shape().len()));
+    }
+    let body = &bytes[start..];
+    if header.len().checked_mul(size as u64) != Some(body.len() as u64) {
+        return Err(format!(
+            "{} words of {size} bytes do not fit the {} bytes after the header",
+            header.len(),
+            body.len()
+        ));
+    }
+    if size == 0 {
+        // nothing bounds the number of words that take no bytes
+        return other("an array of empty words".into());
+    }
+    let from = if kind.endianness() == Endianness::Big { u32::from_be_bytes } else { u32::from_le_bytes };
+    let word = |item: &[u8]| {
+        let codes: Vec<u32> = item.as_chunks().0.iter().map(|&code| from(code)).collect();
+        let length = codes.iter().rposition(|&code| code != 0).map_or(0, |last| last + 1); // padded with zeros
+        codes[..length]
+            .iter()
+            .map(|&code| char::from_u32(code).ok_or_else(|| format!("{code:#x} is no character")))
+            .collect()
+    };
+    Ok(Words::Text(body.chunks_exact(size).map(word).collect::<Result<_, _>>()?))
 }
 
 /// Makes sure that `npyz` can parse the header without overflow, deep recursion or a large

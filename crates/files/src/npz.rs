@@ -1,7 +1,13 @@
-//! NumPy `.npz`: several arrays in one file, a zip archive whose members are stored without compression.
+//! NumPy `.npz`: several arrays in one file, a zip archive. [`write()`] stores its members without compression; [`Archive`]
+//! reads what NumPy writes, compressed or not, of any size.
 //!
 //! The same arrays give the same bytes: members carry no date. Archives above 4 GiB are not written (they would need
-//! zip64); nothing is read here.
+//! zip64).
+
+mod directory;
+mod read;
+
+pub use read::{Archive, Words};
 
 use std::io::{self, Write};
 use std::path::Path;

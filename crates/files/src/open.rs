@@ -7,8 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
-
+use crate::gzip::Members;
 use crate::zst::Frames;
 use crate::{Error, Result};
 
@@ -25,8 +24,33 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
         let input = BufReader::with_capacity(BUFFER, io::stdin());
         return stream(input, Path::new("standard input"));
     }
-    let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
-    stream(BufReader::with_capacity(BUFFER, file), path)
+    stream(BufReader::with_capacity(BUFFER, regular(path)?), path)
+}
+
+/// Reads the whole of `path` as it is stored, compressed or not.
+///
+/// # Errors
+/// When the file cannot be opened or read.
+pub fn stored(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    regular(path)?.read_to_end(&mut bytes).map_err(|e| Error::io("read", path, e))?;
+    Ok(bytes)
+}
+
+/// Opens a file. A named pipe, a socket or a device is refused: opening or reading it could wait for ever. What this
+/// process was given open (`/dev/stdin`, `/dev/fd/63` of a shell's `<(...)`) and `/dev/null` do not wait so.
+///
+/// # Errors
+/// When there is no such file, when it may not be read, or when it is no file.
+pub(crate) fn regular(path: &Path) -> Result<File> {
+    let fail = |e| Error::io("open", path, e);
+    let kind = std::fs::metadata(path).map_err(fail)?.file_type();
+    let given = [Path::new("/dev/fd"), Path::new("/dev/stdin"), Path::new("/dev/null"), Path::new("/proc/self/fd")];
+    if !kind.is_file() && !kind.is_dir() && !given.iter().any(|prefix| path.starts_with(prefix)) {
+        let what = "it is a named pipe, a socket or a device, not a file; copy what it gives to a file";
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, what)));
+    }
+    File::open(path).map_err(fail)
 }
 
 /// Reads the whole of `path`, decompressed as [`open`] does; `-` is standard input.
@@ -52,7 +76,7 @@ pub fn decode(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     match magic(bytes) {
         Magic::Plain => out.extend_from_slice(bytes),
         Magic::Gzip => {
-            MultiGzDecoder::new(bytes).read_to_end(&mut out).map_err(|e| fail(plain_cause(e)))?;
+            Members::new(bytes).read_to_end(&mut out).map_err(|e| fail(plain_cause(e)))?;
         }
         Magic::Zstandard => {
             Frames::new(bytes).read_to_end(&mut out).map_err(fail)?;
@@ -103,7 +127,7 @@ fn stream<R: BufRead + Send + 'static>(mut source: R, path: &Path) -> Result<Box
     let whole = Cursor::new(start).chain(source);
     Ok(match kind {
         Magic::Plain => named(whole, path),
-        Magic::Gzip => named(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)), path),
+        Magic::Gzip => named(BufReader::with_capacity(BUFFER, Members::new(whole)), path),
         Magic::Zstandard => named(BufReader::with_capacity(BUFFER, Frames::new(whole)), path),
     })
 }

@@ -5,6 +5,7 @@
 //! The full graph keeps no cached normalisation: each draw computes its own degrees (`--after renorm`).
 
 mod kept;
+mod largest;
 mod messages;
 
 use crate::draw::Quotas;

@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::expand::{Expanded, Fault, Place, expand, name_faults};
 use crate::level::{Level, Node, Override};
 use crate::path::Path;
+use crate::rates::Rates;
 use crate::{Error, Result};
 
 /// A node of one tree.
@@ -30,8 +31,8 @@ pub struct Measurement {
     pub noisy: bool,
 }
 
-/// What a machine file says about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What a machine file says about itself and of the machine as a whole.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
     /// The machine's name.
     pub name: String,
@@ -41,6 +42,8 @@ pub struct Header {
     pub source: Option<String>,
     /// How they were measured, if they were.
     pub measured: Option<Measurement>,
+    /// Rates of kernels, if there are any.
+    pub rates: Option<Rates>,
 }
 
 /// A machine.

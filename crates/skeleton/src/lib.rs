@@ -16,6 +16,7 @@ pub mod launch;
 pub mod math;
 pub mod monoid;
 mod pool;
+pub mod probe;
 pub mod random;
 mod runtime;
 

@@ -17,6 +17,24 @@ pub enum Error {
         /// What is allowed, as words that follow "must be".
         range: &'static str,
     },
+    /// Arguments that a schedule of the learning rate cannot have.
+    #[error("--lr-schedule {text}: must be {form}: {summary}")]
+    Schedule {
+        /// What was given.
+        text: String,
+        /// The form of that schedule.
+        form: &'static str,
+        /// What it does, with the ranges of its arguments.
+        summary: &'static str,
+    },
+    /// A file of a preset that is none: a mistake of the file.
+    #[error("preset {name}: {what}")]
+    Preset {
+        /// Name of the preset.
+        name: String,
+        /// What is wrong, with the place.
+        what: String,
+    },
     /// Something that a later step of the project brings.
     #[error("{flag}{}: not built yet", .value.as_deref().map(|v| format!(" {v}")).unwrap_or_default())]
     NotBuilt {
@@ -47,7 +65,7 @@ pub enum Error {
     NoNodes,
     /// More memory than the machine has free.
     #[error(
-        "this run needs {needed} bytes of memory but {available} are available; use fewer --layers or a smaller --hidden (--recompute auto will help once it is built)"
+        "this run needs {needed} bytes of memory but {available} are available; use --recompute auto, fewer --layers or a smaller --hidden"
     )]
     Memory {
         /// Bytes the run would hold at its peak.
@@ -91,6 +109,20 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A checkpoint cannot be written, read or used.
+    #[error("checkpoint {} {what}", .path.display())]
+    Checkpoint {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        what: String,
+        /// Why, if the system said so.
+        #[source]
+        source: Option<std::io::Error>,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Files(#[from] sapwood_files::Error),
     /// The statistics over seeds failed.
     #[error("cannot compare the methods")]
     Compare(#[from] crate::compare::Error),
@@ -103,6 +135,16 @@ pub enum Error {
     /// The graph, its sampler or its operator failed.
     #[error(transparent)]
     Graph(#[from] sapwood_graph::Error),
+}
+
+impl Error {
+    pub(crate) fn checkpoint(path: &std::path::Path, what: impl Into<String>) -> Error {
+        Error::Checkpoint { path: path.into(), what: what.into(), source: None }
+    }
+
+    pub(crate) fn checkpoint_io(path: &std::path::Path, what: &str, source: std::io::Error) -> Error {
+        Error::Checkpoint { path: path.into(), what: what.into(), source: Some(source) }
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::arena::bytes_of;
 use crate::network::Input;
 use crate::number::Number;
 use crate::rows::Partials;
-use crate::settings::Settings;
+use crate::settings::{Recompute, Settings};
 use crate::{Error, Result, model};
 use sapwood_graph::{FeatureMatrix, Graph};
 use serde::Serialize;
@@ -32,25 +32,58 @@ pub struct Estimate {
     pub scratch_bytes: u64,
     /// All of these.
     pub total_bytes: u64,
+    /// Segments of layers whose activations are computed again in the backward pass.
+    pub recomputed_segments: usize,
+    /// Of so many.
+    pub segments: usize,
 }
 
 impl Estimate {
-    /// What training on `graph` with `features` takes.
+    /// What training on `graph` with `features` takes. Decides how much is recomputed, [`Settings::recomputed`]: for `auto`
+    /// as little as lets the run fit into `available` bytes, all there is if it does not fit even so; nothing where what is
+    /// available is not known.
     ///
     /// # Errors
     /// When the model does not fit the settings.
-    pub fn new<T: Number>(
+    pub fn fit<T: Number>(
         graph: &Graph,
         features: &FeatureMatrix,
         classes: usize,
-        settings: &Settings,
+        settings: &mut Settings,
+        available: Option<u64>,
     ) -> Result<Estimate> {
+        let shape = settings.shape(input(features), classes);
+        let mut network = model::build::<T>(&settings.model, &shape)?;
+        let all = network.recomputable();
+        let mut of = |segments| {
+            network.recompute(segments);
+            Estimate::new(graph, features, &network, settings)
+        };
+        let (mut segments, most) = match settings.recompute {
+            Recompute::None => (0, 0),
+            Recompute::Full => (all, all),
+            Recompute::Auto => (0, all),
+        };
+        let mut estimate = of(segments);
+        while segments < most && estimate.check(available).is_err() {
+            segments += 1;
+            estimate = of(segments);
+        }
+        settings.recomputed = segments;
+        Ok(Estimate { recomputed_segments: segments, segments: all, ..estimate })
+    }
+
+    /// What training `network` takes.
+    fn new<T: Number>(
+        graph: &Graph,
+        features: &FeatureMatrix,
+        network: &crate::Network<T>,
+        settings: &Settings,
+    ) -> Estimate {
         let (n, element) = (graph.nodes(), size_of::<T>() as u64);
-        let sparse = matches!(features, FeatureMatrix::Sparse(_));
-        let shape = settings.shape(Input { width: features.cols(), sparse }, classes);
-        let network = model::build::<T>(&settings.model, &shape)?;
         let parameters = network.parameter_count();
-        let copies = 2 + settings.optimiser.state_per_parameter;
+        // Values, gradients, those of the epoch chosen.
+        let copies = 3 + settings.optimiser.state_per_parameter;
         let draws = u64::from(settings.methods().any(|m| m != "none"));
         let per_node = (size_of::<f64>() + size_of::<u32>()) as u64;
         let mut estimate = Estimate {
@@ -59,14 +92,16 @@ impl Estimate {
             activation_bytes: network.schedule().bytes(n, size_of::<T>()).held,
             feature_bytes: feature_bytes::<T>(features),
             graph_bytes: graph_bytes(graph) + (1 + draws) * operator_bytes(graph, element),
-            scratch_bytes: n as u64 * per_node
-                + Partials::bytes(n, network.widest())
+            scratch_bytes: n as u64 * (per_node + (network.widest_choice() * size_of::<u32>()) as u64)
+                + Partials::bytes(n, 2 * network.widest())
                 + draws * graph.pairs() * DRAW_BYTES,
             total_bytes: 0,
+            recomputed_segments: 0,
+            segments: 0,
         };
         let parts = [estimate.parameter_bytes, estimate.activation_bytes, estimate.feature_bytes, estimate.graph_bytes];
         estimate.total_bytes = parts.iter().fold(estimate.scratch_bytes, |sum, &b| sum.saturating_add(b));
-        Ok(estimate)
+        estimate
     }
 
     /// Refuses a run that needs more than `available` bytes; what is not known is not refused.
@@ -81,6 +116,11 @@ impl Estimate {
             _ => Ok(()),
         }
     }
+}
+
+/// What X is to a network.
+fn input(features: &FeatureMatrix) -> Input {
+    Input { width: features.cols(), sparse: matches!(features, FeatureMatrix::Sparse(_)) }
 }
 
 /// Column and value of each entry twice, and the offsets of both orders.

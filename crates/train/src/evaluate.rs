@@ -8,6 +8,7 @@ use crate::layer::loss::{Targets, cross_entropy};
 use crate::rows::CHUNK;
 use sapwood_skeleton::{ChunkPlan, Exec, rows};
 use sapwood_sparse::{Block, Real};
+use serde::{Deserialize, Serialize};
 
 /// The three parts of a split, labelled nodes only.
 #[derive(Debug, Clone)]
@@ -21,7 +22,8 @@ pub struct Judges {
 }
 
 /// What one evaluation found. Without nodes a mean is NaN.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Evaluation {
     /// Share of the training nodes classified rightly, dropout off.
     pub train_acc: f64,
@@ -54,7 +56,7 @@ struct Counts {
 }
 
 /// The class of a row with a logit that is not finite.
-const BROKEN: u32 = u32::MAX;
+pub const BROKEN: u32 = u32::MAX;
 
 /// Judges `logits`, n × classes.
 ///
@@ -78,8 +80,11 @@ pub fn evaluate<T: Real>(
     })
 }
 
-/// The class of each row: the largest logit, the lowest class where two are equal.
-fn predict<T: Real>(exec: Exec<'_>, logits: &Block<T>, predicted: &mut Vec<u32>) -> Result<()> {
+/// The class of each row: the largest logit, the lowest class where two are equal; [`BROKEN`] where one is not finite.
+///
+/// # Errors
+/// When the executor fails.
+pub fn predict<T: Real>(exec: Exec<'_>, logits: &Block<T>, predicted: &mut Vec<u32>) -> Result<()> {
     let classes = logits.cols();
     predicted.resize(logits.rows(), 0);
     exec.for_chunks_mut(&ChunkPlan::of(logits.rows(), CHUNK), rows(predicted.as_mut_slice(), 1), |_, range, out| {
@@ -105,7 +110,20 @@ fn largest<T: Real>(row: &[T]) -> u32 {
     best as u32
 }
 
-fn accuracy(predicted: &[u32], targets: &Targets) -> f64 {
+/// How often test nodes of one class were given another: `counts[has · classes + given]`.
+pub fn confusion(predicted: &[u32], targets: &Targets, classes: usize) -> Vec<u64> {
+    let mut counts = vec![0; classes * classes];
+    for (row, &given) in predicted.iter().enumerate() {
+        let cell = targets.of(row).map(|has| has as usize * classes + given as usize);
+        if let Some(count) = cell.filter(|_| given != BROKEN).and_then(|cell| counts.get_mut(cell)) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+/// The share of targets that are met.
+pub(crate) fn accuracy(predicted: &[u32], targets: &Targets) -> f64 {
     let right = predicted.iter().enumerate().filter(|&(row, &p)| targets.of(row) == Some(p)).count();
     right as f64 / targets.count() as f64
 }

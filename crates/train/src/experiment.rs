@@ -1,21 +1,25 @@
 //! All runs of an experiment: every seed with every method, and what they allow one to say.
 //!
 //! Seeds are the outer loop, so that an interrupted experiment still holds pairs. A run that breaks keeps what it found
-//! until then. Who wants to follow implements [`Observer`]; nothing is printed here.
+//! until then. `course` is one run from its start or its checkpoint to its end. Who wants to follow implements
+//! [`Observer`]; nothing is printed here.
+
+mod course;
 
 use crate::Result;
+use crate::arena::Bytes;
+use crate::checkpoint::Saving;
 use crate::compare::{self, Paired, Summary};
 use crate::evaluate::Evaluation;
+use crate::history::History;
 use crate::number::Number;
 use crate::problem::Problem;
-use crate::select::Candidate;
 use crate::settings::{Registries, Settings};
-use crate::trainer::{Method, NonFinite, Run, Trainer};
-use sapwood_files::interrupt;
+use crate::trainer::{Inspection, Method, NonFinite, Trainer};
 use sapwood_graph::structure::Statistics;
-use sapwood_graph::{DrawKey, SamplerFacts, sampler};
+use sapwood_graph::{DrawKey, Graph, SamplerFacts, TrainLabels, sampler};
 use sapwood_skeleton::Exec;
-use std::time::Instant;
+use std::sync::Arc;
 
 /// One epoch of one run.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +52,12 @@ pub trait Observer {
     /// What the observer cannot do; it ends the experiment.
     fn epoch(&mut self, record: &EpochRecord<'_>) -> Result<()>;
 
+    /// A run goes on after `epochs` epochs that an earlier process trained.
+    fn resumed(&mut self, _method: &str, _seed: u64, _epochs: u32) {}
+
+    /// A run could not be saved; it goes on, and is saved again at its next checkpoint.
+    fn unsaved(&mut self, _failure: &crate::Error) {}
+
     /// A run ended.
     ///
     /// # Errors
@@ -75,18 +85,26 @@ pub struct RunRecord {
     pub seed: u64,
     /// Epochs trained.
     pub epochs: u32,
+    /// How many of them an earlier process trained.
+    pub resumed: u32,
     /// The epoch chosen; `None` if the run broke before its first evaluation.
     pub best_epoch: Option<u32>,
     /// Training loss of the last epoch.
     pub train_loss: f64,
     /// The evaluation at the epoch chosen.
     pub best: Option<Evaluation>,
+    /// Epoch by epoch.
+    pub history: History,
+    /// What the weights chosen do; `None` if the run broke before its first evaluation.
+    pub inspection: Option<Inspection>,
     /// Digest of the weights after the last epoch.
     pub fingerprint: String,
     /// An interrupt ended it before its last epoch.
     pub cut_short: bool,
     /// Where the run broke, if it did.
     pub broken: Option<NonFinite>,
+    /// Why its last state is not saved although it should be.
+    pub unsaved: Option<String>,
     /// Seconds of the whole run.
     pub run_s: f64,
     /// Mean seconds of one epoch: draw, step, and its share of the evaluations.
@@ -101,7 +119,7 @@ pub struct MethodRecord {
     /// What its sampler says of itself.
     pub facts: SamplerFacts,
     /// Mean and sd over all draws of the nodes without an edge.
-    pub isolated: Moments,
+    pub isolated: Spread,
     /// Its runs.
     pub runs: Vec<RunRecord>,
 }
@@ -126,6 +144,8 @@ pub struct Outcome {
     pub paired: Vec<PairRecord>,
     /// Somebody asked to stop before the end.
     pub interrupted: bool,
+    /// What activations and gradients took; all runs share one arena.
+    pub arena: Bytes,
 }
 
 impl Outcome {
@@ -144,10 +164,15 @@ impl MethodRecord {
     /// Test accuracy over the seeds; `None` if a run has none or there are no test nodes. A run that an interrupt cut
     /// short is left out, unless there is no other.
     pub fn summary(&self) -> Option<Summary> {
-        let whole = self.runs.iter().filter(|run| !run.cut_short).count();
-        let counted = self.runs.iter().filter(|run| whole == 0 || !run.cut_short);
-        let accuracies: Option<Vec<f64>> = counted.map(|run| run.best.map(|best| best.test_acc)).collect();
+        let accuracies: Option<Vec<f64>> =
+            self.counted().iter().map(|run| run.best.map(|best| best.test_acc)).collect();
         Summary::of(&accuracies?).ok()
+    }
+
+    /// The runs that a mean counts: all that were not cut short, unless there is no other.
+    pub fn counted(&self) -> Vec<&RunRecord> {
+        let whole: Vec<&RunRecord> = self.runs.iter().filter(|run| !run.cut_short).collect();
+        if whole.is_empty() { self.runs.iter().collect() } else { whole }
     }
 }
 
@@ -161,9 +186,23 @@ pub fn methods<T: Number>(
     settings: &Settings,
     registries: Registries<'_>,
 ) -> Result<Vec<Method>> {
+    prepare(exec, &problem.graph, &problem.train_labels, settings, registries)
+}
+
+/// Prepares the methods of `settings` for a graph, of which they see the labels that train.
+///
+/// # Errors
+/// As [`methods`].
+pub fn prepare(
+    exec: Exec<'_>,
+    graph: &Arc<Graph>,
+    train_labels: &TrainLabels,
+    settings: &Settings,
+    registries: Registries<'_>,
+) -> Result<Vec<Method>> {
     let prepare = |name: &str| {
         let sampler = (sampler::find(registries.samplers, name)?.new)(&settings.options)?;
-        Ok(Method { name: name.to_owned(), prepared: sampler.prepare(exec, &problem.graph, &problem.train_labels)? })
+        Ok(Method { name: name.to_owned(), prepared: sampler.prepare(exec, graph, train_labels)? })
     };
     settings.methods().map(prepare).collect()
 }
@@ -194,7 +233,7 @@ pub fn structure<T: Number>(
     methods.iter().map(of).collect()
 }
 
-/// Runs everything.
+/// Runs everything; with `saving`, runs are saved, and those saved before go on where they were.
 ///
 /// # Errors
 /// When a run fails, or the observer. A run that breaks, or an interrupt, is no error: see [`Outcome`].
@@ -203,6 +242,7 @@ pub fn run<T: Number>(
     problem: &Problem<T>,
     settings: &Settings,
     methods: &[Method],
+    saving: Option<&Saving>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let mut trainer = Trainer::new(exec, problem, settings);
@@ -212,86 +252,27 @@ pub fn run<T: Number>(
     'all: for s in 0..settings.seeds {
         for (method, record) in methods.iter().zip(&mut records) {
             let run = trainer.start(method, settings.seed.wrapping_add(u64::from(s)))?;
-            let (found, stopped) = one(run, settings, &mut record.isolated, observer)?;
+            let (found, stopped) = course::run(run, settings, saving, observer)?;
             observer.run(&found)?;
+            found.history.isolated.iter().for_each(|&isolated| record.isolated.push(isolated as f64));
+            interrupted = stopped && (found.cut_short || s + 1 < settings.seeds || record.name != last);
             record.runs.push(found);
-            interrupted = stopped && !(s + 1 == settings.seeds && record.name == last);
             if stopped {
                 break 'all;
             }
         }
     }
-    Ok(Outcome { paired: pairs(&records, settings.seed)?, methods: records, interrupted })
+    let arena = trainer.arena_bytes();
+    Ok(Outcome { paired: pairs(&records, settings.seed)?, methods: records, interrupted, arena })
 }
 
 fn empty(method: &Method) -> MethodRecord {
-    MethodRecord { name: method.name.clone(), facts: method.facts(), isolated: Moments::default(), runs: Vec::new() }
-}
-
-/// One run to its end; also whether an interrupt ended it or came in its last epoch.
-fn one<T: Number>(
-    mut run: Run<'_, '_, T>,
-    settings: &Settings,
-    isolated: &mut Moments,
-    observer: &mut dyn Observer,
-) -> Result<(RunRecord, bool)> {
-    let start = Instant::now();
-    let mut best: Option<(Candidate, Evaluation)> = None;
-    let (mut train_loss, mut broken, mut stopped) = (f64::NAN, None, false);
-    while run.epoch() < settings.epochs && broken.is_none() && !stopped {
-        let clock = Instant::now();
-        let trained = run.train_epoch()?;
-        let (epoch, train_s) = (run.epoch(), clock.elapsed().as_secs_f64());
-        isolated.push(trained.isolated as f64);
-        (train_loss, broken) = (trained.loss, trained.broken);
-        stopped = interrupt::requested();
-        let due = stopped || epoch == settings.epochs || epoch.is_multiple_of(settings.eval_every);
-        let clock = Instant::now();
-        let evaluation = if due && broken.is_none() { Some(run.evaluate()?) } else { None };
-        let evaluate_s = clock.elapsed().as_secs_f64();
-        match evaluation {
-            Some(found) if found.finite => {
-                let candidate = Candidate { epoch, val_loss: found.val_loss, val_acc: found.val_acc };
-                if best.as_ref().is_none_or(|(old, _)| (settings.select.replaces)(&candidate, old)) {
-                    best = Some((candidate, found));
-                }
-            }
-            Some(_) => broken = Some(run.broken_in_evaluation()?),
-            None => {}
-        }
-        let (method, seed, lr) = (run.method(), run.seed(), settings.lr);
-        observer.epoch(&EpochRecord {
-            method,
-            seed,
-            epoch,
-            train_loss,
-            lr,
-            isolated: trained.isolated,
-            evaluation,
-            train_s,
-            evaluate_s,
-        })?;
-    }
-    let run_s = start.elapsed().as_secs_f64();
-    let record = RunRecord {
-        method: run.method().to_owned(),
-        seed: run.seed(),
-        epochs: run.epoch(),
-        best_epoch: best.map(|(candidate, _)| candidate.epoch),
-        train_loss,
-        best: best.map(|(_, evaluation)| evaluation),
-        fingerprint: run.fingerprint(),
-        cut_short: run.epoch() < settings.epochs && broken.is_none(),
-        broken,
-        run_s,
-        epoch_s: run_s / f64::from(run.epoch().max(1)),
-    };
-    Ok((record, stopped))
+    MethodRecord { name: method.name.clone(), facts: method.facts(), isolated: Spread::default(), runs: Vec::new() }
 }
 
 impl RunRecord {
     /// Test accuracy of a run that reached its last epoch.
-    fn finished(&self) -> Option<f64> {
+    pub fn finished(&self) -> Option<f64> {
         self.best.filter(|_| !self.cut_short && self.broken.is_none()).map(|best| best.test_acc)
     }
 }
@@ -314,13 +295,13 @@ fn pairs(records: &[MethodRecord], seed: u64) -> Result<Vec<PairRecord>> {
 
 /// Running mean and spread (Welford 1962).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Moments {
+pub struct Spread {
     count: u64,
     mean: f64,
     squares: f64,
 }
 
-impl Moments {
+impl Spread {
     fn push(&mut self, value: f64) {
         self.count += 1;
         let off = value - self.mean;
@@ -348,9 +329,12 @@ mod tests {
         let run = |(s, found): (usize, &Option<f64>)| RunRecord {
             method: name.to_owned(),
             seed: s as u64,
+            resumed: 0,
             epochs: 9,
             best_epoch: found.map(|_| 9),
             train_loss: 1.0,
+            history: History::default(),
+            inspection: None,
             best: found.map(|acc| Evaluation {
                 train_acc: 1.0,
                 val_loss: 1.0,
@@ -362,12 +346,13 @@ mod tests {
             fingerprint: String::new(),
             cut_short: found.is_some_and(|acc| acc < 0.0),
             broken: None,
+            unsaved: None,
             run_s: 1.0,
             epoch_s: 1.0,
         };
         let facts = SamplerFacts::plain("none", 0.0, 0, 0, 0.0);
         let runs = accuracies.iter().enumerate().map(run).collect();
-        MethodRecord { name: name.to_owned(), facts, isolated: Moments::default(), runs }
+        MethodRecord { name: name.to_owned(), facts, isolated: Spread::default(), runs }
     }
 
     #[test]
@@ -385,7 +370,7 @@ mod tests {
 
     #[test]
     fn moments_of_known_values() {
-        let mut m = Moments::default();
+        let mut m = Spread::default();
         assert_eq!((m.mean(), m.sd()), (None, None));
         for v in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             m.push(v);

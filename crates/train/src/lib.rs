@@ -9,35 +9,47 @@
 //! printed, keeps a normalisation from one draw to the next, densifies a sparse X, or changes the loaded graph.
 
 mod arena;
+pub mod checkpoint;
 pub mod compare;
+pub mod cost;
+mod energy;
 mod error;
 pub mod estimate;
 pub mod evaluate;
 pub mod experiment;
 mod features;
+mod history;
 pub mod init;
 pub mod layer;
 mod log;
 pub mod model;
+mod moments;
 pub mod network;
 mod number;
 pub mod optimiser;
 mod parameter;
+pub mod predict;
+pub mod preset;
 mod problem;
 mod rows;
+pub mod schedule;
 pub mod select;
 pub mod settings;
 pub mod trainer;
 
 pub use arena::{Arena, Bytes};
+pub use energy::dirichlet;
 pub use error::{Error, Result};
 pub use estimate::Estimate;
 pub use features::{Features, SparseFeatures};
+pub use history::History;
 pub use log::Log;
 pub use network::Network;
 pub use number::Number;
 pub use parameter::{Parameter, Role};
+pub use preset::Preset;
 pub use problem::Problem;
 pub use rows::Partials;
+pub use schedule::LrSchedule;
 pub use settings::{Registries, Request, Settings};
 pub use trainer::Trainer;

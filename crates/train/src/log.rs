@@ -1,9 +1,11 @@
 //! `--log FILE.jsonl`: one line per run and epoch, flushed as it is written, so that a run that ends early leaves whole
-//! lines. A value that was not computed in an epoch is null.
+//! lines. A value that was not computed in an epoch is null. The log of a resumed experiment is cut back to what its
+//! checkpoints hold, so that each epoch stands in it once.
 
+use crate::checkpoint::Found;
 use crate::experiment::EpochRecord;
 use crate::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +34,20 @@ struct Line<'a> {
     evaluate_s: Option<f64>,
 }
 
+/// What of a line says which epoch it is.
+#[derive(Deserialize)]
+struct Place {
+    method: String,
+    seed: String,
+    epoch: u32,
+}
+
+impl Place {
+    fn is_after(&self, run: &Found) -> bool {
+        self.method == run.method && self.seed == run.seed.to_string() && self.epoch > run.epoch
+    }
+}
+
 impl Log {
     /// Creates the file, replacing an old log. Any other file is left alone: it may be the data set.
     ///
@@ -44,6 +60,38 @@ impl Log {
             return Err(Error::Log { path: path.into(), source });
         }
         let file = File::create(path).map_err(|source| Error::Log { path: path.into(), source })?;
+        Ok(Log { path: path.into(), file, line: Vec::new() })
+    }
+
+    /// Opens the log of an experiment whose `runs` go on where they say: lines of their later epochs and a half-written last
+    /// line go, lines of other runs stay. A log that is not there is begun.
+    ///
+    /// # Errors
+    /// [`Error::Log`], also for a line that is no line of a log.
+    pub fn resume(path: &Path, runs: &[Found]) -> Result<Log> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Log::create(path),
+            Err(source) => return Err(Error::Log { path: path.into(), source }),
+        };
+        let mut kept = String::with_capacity(text.len());
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        for (number, line) in text[..whole].lines().enumerate() {
+            let place: Place = serde_json::from_str(line).map_err(|e| Error::Log {
+                path: path.into(),
+                source: std::io::Error::new(
+                    std::io::ErrorKind::InvalidData,
+                    format!("line {} is no line of a log: {e}", number + 1),
+                ),
+            })?;
+            if !runs.iter().any(|run| place.is_after(run)) {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
+        sapwood_files::write_atomic(path, |out| out.write_all(kept.as_bytes()))?;
+        let file = File::options().append(true).open(path);
+        let file = file.map_err(|source| Error::Log { path: path.into(), source })?;
         Ok(Log { path: path.into(), file, line: Vec::new() })
     }
 
@@ -110,6 +158,24 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!((&lines[0]["seed"], &lines[0]["train_loss"]), (&"18446744073709551615".into(), &1.5.into()));
         assert!(lines[0]["val_acc"].is_null() && lines[1]["train_loss"].is_null());
+    }
+
+    #[test]
+    fn a_resumed_log_holds_what_the_checkpoints_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.jsonl");
+        let line = |method, seed, epoch| format!("{{\"method\":\"{method}\",\"seed\":\"{seed}\",\"epoch\":{epoch}}}\n");
+        let whole =
+            [line("none", 0, 1), line("none", 0, 2), line("none", 0, 3), line("ranked", 0, 1), line("none", 1, 1)];
+        std::fs::write(&path, whole.concat() + "{\"method\":\"no").unwrap();
+        let saved = |method: &str, seed, epoch| Found { method: method.into(), seed, epoch };
+        Log::resume(&path, &[saved("none", 0, 2), saved("ranked", 0, 0)]).unwrap();
+        let left = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(left, [&whole[0][..], &whole[1], &whole[4]].concat(), "the last is of a run that is not resumed");
+        std::fs::write(&path, "{}\n").unwrap();
+        let text = Log::resume(&path, &[]).unwrap_err();
+        let source = std::error::Error::source(&text).unwrap().to_string();
+        assert!(source.starts_with("line 1 is no line of a log"), "{source}");
     }
 
     #[test]

@@ -14,6 +14,10 @@ pub trait Number: Real {
     /// # Errors
     /// When there is no memory for the copy.
     fn from_features(features: Block<f32>) -> crate::Result<Block<Self>>;
+    /// Appends its bytes, the lowest first.
+    fn push_le(self, out: &mut Vec<u8>);
+    /// The number of as many bytes as it has, the lowest first; zero for another number of bytes.
+    fn from_le(bytes: &[u8]) -> Self;
 }
 
 impl Number for f32 {
@@ -28,6 +32,14 @@ impl Number for f32 {
     fn from_features(features: Block<f32>) -> crate::Result<Block<f32>> {
         Ok(features)
     }
+
+    fn push_le(self, out: &mut Vec<u8>) {
+        out.extend(self.to_le_bytes());
+    }
+
+    fn from_le(bytes: &[u8]) -> f32 {
+        bytes.try_into().map(f32::from_le_bytes).unwrap_or_default()
+    }
 }
 
 impl Number for f64 {
@@ -41,5 +53,13 @@ impl Number for f64 {
 
     fn from_features(features: Block<f32>) -> crate::Result<Block<f64>> {
         Ok(Block::from_fn(features.rows(), features.cols(), |i, j| f64::from(features.row(i)[j]))?)
+    }
+
+    fn push_le(self, out: &mut Vec<u8>) {
+        out.extend(self.to_le_bytes());
+    }
+
+    fn from_le(bytes: &[u8]) -> f64 {
+        bytes.try_into().map(f64::from_le_bytes).unwrap_or_default()
     }
 }

@@ -7,6 +7,7 @@
 use crate::Result;
 use sapwood_skeleton::{ChunkPlan, Exec, isa, per_chunk, rows};
 use sapwood_sparse::{Block, Real};
+use std::ops::Range;
 
 /// Rows of a chunk, a multiple of 4 so that dropout's units of four words never cross chunks.
 pub(crate) const CHUNK: usize = 256;
@@ -106,6 +107,41 @@ pub(crate) fn column_sums<T: Real>(
     Ok(())
 }
 
+/// Sums over the rows 0..n: `f` adds what a range of rows gives to its `width` sums, which are zero before. The sums of
+/// the chunks meet in the fixed tree.
+pub(crate) fn sums<'p>(
+    exec: Exec<'_>,
+    n: usize,
+    width: usize,
+    partials: &'p mut Partials,
+    f: impl Fn(Range<usize>, &mut [f64]) + Sync,
+) -> Result<&'p [f64]> {
+    sums_by(exec, n, width, partials, f, |_, _, left, right| left.iter_mut().zip(right).for_each(|(a, b)| *a += b))
+}
+
+/// As [`sums`], where two parts meet by `merge(rows on the left, rows on the right, left, right)`.
+pub(crate) fn sums_by<'p>(
+    exec: Exec<'_>,
+    n: usize,
+    width: usize,
+    partials: &'p mut Partials,
+    f: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    mut merge: impl FnMut(usize, usize, &mut [f64], &[f64]),
+) -> Result<&'p [f64]> {
+    let plan = ChunkPlan::of(n, CHUNK);
+    // One chunk of zeros where there is no row.
+    let partial = partials.zeroed(plan.chunks().max(1), width);
+    exec.for_chunks_mut(&plan, per_chunk(&mut partial[..plan.chunks()]), |_, range, partial| {
+        partial.iter_mut().for_each(|sums| f(range.clone(), sums));
+        Ok(())
+    })?;
+    tree(partial, |first, step, left, right| {
+        let border = (first + step) * CHUNK;
+        merge(step * CHUNK, n.min(border + step * CHUNK) - border, left, right);
+    });
+    Ok(&partial[0])
+}
+
 /// Adds `row` to every row of `block`.
 pub(crate) fn add_row<T: Real>(exec: Exec<'_>, block: &mut Block<T>, row: &[T]) -> Result<()> {
     for_tiles(exec, block, false, |tile| {
@@ -139,6 +175,33 @@ pub(crate) fn zip<A, B>(a: &mut [A], b: &[B], f: impl Fn(&mut A, &B)) {
     isa::vectorized(
         #[inline(always)]
         || a.iter_mut().zip(b).for_each(|(x, y)| f(x, y)),
+    );
+}
+
+/// Calls `f` on each element, as vector code.
+#[inline(always)]
+pub(crate) fn each<A>(a: &mut [A], f: impl Fn(&mut A)) {
+    isa::vectorized(
+        #[inline(always)]
+        || a.iter_mut().for_each(f),
+    );
+}
+
+/// As [`zip`], of three.
+#[inline(always)]
+pub(crate) fn zip3<A, B, C>(a: &mut [A], b: &[B], c: &[C], f: impl Fn(&mut A, &B, &C)) {
+    isa::vectorized(
+        #[inline(always)]
+        || a.iter_mut().zip(b).zip(c).for_each(|((x, y), z)| f(x, y, z)),
+    );
+}
+
+/// As [`zip`], of four.
+#[inline(always)]
+pub(crate) fn zip4<A, B, C, D>(a: &mut [A], b: &[B], c: &[C], d: &[D], f: impl Fn(&mut A, &B, &C, &D)) {
+    isa::vectorized(
+        #[inline(always)]
+        || a.iter_mut().zip(b).zip(c).zip(d).for_each(|(((x, y), z), w)| f(x, y, z, w)),
     );
 }
 
@@ -194,18 +257,23 @@ fn each_tile<T>(
     Ok(())
 }
 
-/// The aligned tree over the chunks' sums, in place; the result, rounded once, into `sums`.
-fn finish<T: Real>(partial: &mut [Vec<f64>], sums: &mut [T]) {
+/// The aligned tree over the chunks' values, in place: `merge(first chunk on the left, chunks there, left, right)`.
+fn tree(partial: &mut [Vec<f64>], mut merge: impl FnMut(usize, usize, &mut [f64], &[f64])) {
     let mut step = 1;
     while step < partial.len() {
-        for pair in partial.chunks_mut(2 * step) {
+        for (at, pair) in partial.chunks_mut(2 * step).enumerate() {
             if pair.len() > step {
                 let (left, right) = pair.split_at_mut(step);
-                left[0].iter_mut().zip(&right[0]).for_each(|(a, b)| *a += b);
+                merge(2 * step * at, step, &mut left[0], &right[0]);
             }
         }
         step *= 2;
     }
+}
+
+/// The aligned tree over the chunks' sums, in place; the result, rounded once, into `sums`.
+fn finish<T: Real>(partial: &mut [Vec<f64>], sums: &mut [T]) {
+    tree(partial, |_, _, left, right| left.iter_mut().zip(right).for_each(|(a, b)| *a += b));
     match partial.first() {
         Some(total) => sums.iter_mut().zip(total).for_each(|(s, &v)| *s = T::from_f64(v)),
         None => sums.fill(T::ZERO),

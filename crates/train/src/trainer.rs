@@ -5,13 +5,15 @@
 //! draw is made anew in every epoch and never kept. Evaluation uses the whole graph and no dropout.
 
 use crate::arena::{Arena, Bytes};
+use crate::checkpoint::{Saving, State};
+use crate::energy;
 use crate::evaluate::{self, Evaluation, Scratch};
 use crate::features::Features;
-use crate::layer::loss::softmax_cross_entropy;
+use crate::layer::loss::{cross_entropy, softmax_cross_entropy};
 use crate::layer::{Cx, Drawn, Mode};
 use crate::network::{Network, Pass};
 use crate::number::Number;
-use crate::optimiser::{Optimiser, Step};
+use crate::optimiser::{self, Optimiser, Step};
 use crate::problem::Problem;
 use crate::rows::Partials;
 use crate::settings::{AfterDraw, Settings};
@@ -52,11 +54,35 @@ pub struct NonFinite {
     pub layer: String,
 }
 
+/// What the weights of a run do, at the epoch chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspection {
+    /// The class given to each node; [`evaluate::BROKEN`] where there is none.
+    pub predicted: Vec<u32>,
+    /// Test nodes by the class they have (rows) and are given (columns).
+    pub confusion: Vec<u64>,
+    /// Dirichlet energy of each hidden activation, by the name of its layer; NaN where the activation is zero.
+    pub energies: Vec<(String, f64)>,
+}
+
+/// The parts of a run that a checkpoint holds.
+pub(crate) struct Parts<'r, T: Number> {
+    pub(crate) network: &'r mut Network<T>,
+    pub(crate) optimiser: &'r mut dyn Optimiser<T>,
+    /// The weights of the epoch chosen; empty before the first.
+    pub(crate) best: &'r mut Vec<Block<T>>,
+    pub(crate) epoch: &'r mut u32,
+}
+
 /// What one training step did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trained {
     /// Mean loss on the training nodes, dropout on, before the step.
     pub loss: f64,
+    /// Learning rate of the step.
+    pub lr: f64,
+    /// Mean loss on the validation nodes of the same pass, dropout on; NaN unless the selection rule reads it.
+    pub val_loss: f64,
     /// Nodes without an edge in this epoch's draw; where layers have draws of their own, in that of the first.
     pub isolated: u64,
     /// The loss was no number: nothing was learnt and the run must end.
@@ -72,6 +98,7 @@ pub struct Trainer<'p, T: Number> {
     arena: Arena<T>,
     pass: Pass<T>,
     partials: Partials,
+    chosen: Vec<u32>,
     losses: Vec<f64>,
     scratch: Scratch,
     draws: DrawBuffers,
@@ -89,6 +116,7 @@ impl<'p, T: Number> Trainer<'p, T> {
             arena: Arena::new(),
             pass: Pass::default(),
             partials: Partials::default(),
+            chosen: Vec::new(),
             losses: Vec::new(),
             scratch: Scratch::default(),
             draws: DrawBuffers::default(),
@@ -107,8 +135,9 @@ impl<'p, T: Number> Trainer<'p, T> {
         let settings = self.settings;
         let shape = settings.shape(self.problem.features.input(), self.problem.classes);
         let mut network = model::build(&settings.model, &shape)?;
+        network.recompute(settings.recomputed);
         init::fill(&mut network, &settings.init, seed)?;
-        let optimiser = T::optimiser(&settings.optimiser)(&network)?;
+        let optimiser = T::optimiser(&settings.optimiser)(&network, settings.optimiser_options)?;
         let gradients = network.like_parameters()?;
         let graph = method.prepared.graph().unwrap_or(&self.problem.graph);
         let full = match method.prepared.graph() {
@@ -124,6 +153,7 @@ impl<'p, T: Number> Trainer<'p, T> {
             network,
             optimiser,
             gradients,
+            best: Vec::new(),
             graph,
             full,
             drawn,
@@ -159,6 +189,8 @@ pub struct Run<'t, 'p, T: Number> {
     network: Network<T>,
     optimiser: Box<dyn Optimiser<T>>,
     gradients: Vec<Block<T>>,
+    /// The weights of the epoch chosen so far; empty before the first.
+    best: Vec<Block<T>>,
     /// The graph that is sampled and evaluated.
     graph: &'t Graph,
     /// Â of the whole graph, where it is not the problem's.
@@ -182,7 +214,9 @@ impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
             Sampling::Operators => self.drawn[0].isolated() as u64,
             _ => self.isolated_in_full,
         };
-        let Trainer { exec, problem, settings, arena, pass, partials, losses, dropped, .. } = &mut *self.trainer;
+        let lr = self.trainer.settings.lr_at(self.epoch);
+        let Trainer { exec, problem, settings, arena, pass, partials, chosen, losses, dropped, .. } =
+            &mut *self.trainer;
         let exec = *exec;
         let full = std::slice::from_ref(self.full.as_ref().unwrap_or(&problem.full));
         let (features, drawn) = match sampled {
@@ -193,20 +227,28 @@ impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
             }
             Sampling::Messages(p) => (&problem.features, Drawn { operators: full, messages: Some((self.graph, p)) }),
         };
-        let mut cx = Cx { exec, features, drawn, mode: Mode::Train, key, partials };
+        let mut cx = Cx { exec, features, drawn, mode: Mode::Train, key, partials, chosen };
         let mut grad = self.network.forward(pass, arena, &mut cx, true)?;
+        let val_loss = match settings.select.train_mode {
+            true => cross_entropy(exec, &grad, &problem.judges.val, losses)?,
+            false => f64::NAN,
+        };
         let loss = softmax_cross_entropy(exec, &mut grad, &problem.judges.train, losses)?;
         if !loss.is_finite() {
             arena.give(grad);
             pass.release(arena);
             let layer = self.network.first_non_finite(pass, arena, &mut cx)?;
             let broken = NonFinite { epoch: self.epoch, layer: layer.unwrap_or_else(|| "loss".into()) };
-            return Ok(Trained { loss, isolated, broken: Some(broken) });
+            return Ok(Trained { loss, lr, val_loss, isolated, broken: Some(broken) });
         }
         self.network.backward(grad, pass, arena, &mut cx, &mut self.gradients)?;
-        let step = Step { number: u64::from(self.epoch), lr: settings.lr, l2: settings.l2 };
-        self.optimiser.step(exec, step, &mut self.network, &self.gradients)?;
-        Ok(Trained { loss, isolated, broken: None })
+        if let Some(longest) = settings.clip {
+            optimiser::clip(exec, &self.network, &mut self.gradients, longest)?;
+        }
+        let step = Step { number: u64::from(self.epoch), lr, l2: settings.l2 };
+        let (optimiser, gradients) = (self.optimiser.as_mut(), &self.gradients);
+        optimiser::step(exec, optimiser, step, settings.l2_on, &mut self.network, gradients)?;
+        Ok(Trained { loss, lr, val_loss, isolated, broken: None })
     }
 
     /// Draws for epoch and seed of `key`, and makes the operators or features of what is left.
@@ -249,8 +291,17 @@ impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
     /// # Errors
     /// When a layer fails.
     pub fn evaluate(&mut self) -> Result<Evaluation> {
+        let logits = self.logits(&mut |_, _| Ok(()))?;
+        let Trainer { exec, problem, arena, scratch, .. } = &mut *self.trainer;
+        let evaluation = evaluate::evaluate(*exec, &logits, &problem.judges, scratch)?;
+        arena.give(logits);
+        Ok(evaluation)
+    }
+
+    /// The logits of the present weights on the whole graph, without dropout; `watch` sees every activation by name.
+    fn logits(&mut self, watch: &mut dyn FnMut(&str, &Block<T>) -> Result<()>) -> Result<Block<T>> {
         let key = DrawKey::of_epoch(self.seed, self.epoch);
-        let Trainer { exec, problem, arena, pass, partials, scratch, .. } = &mut *self.trainer;
+        let Trainer { exec, problem, arena, pass, partials, chosen, .. } = &mut *self.trainer;
         let mut cx = Cx {
             exec: *exec,
             features: &problem.features,
@@ -258,11 +309,9 @@ impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
             mode: Mode::Evaluate,
             key,
             partials,
+            chosen,
         };
-        let logits = self.network.forward(pass, arena, &mut cx, false)?;
-        let evaluation = evaluate::evaluate(*exec, &logits, &problem.judges, scratch)?;
-        arena.give(logits);
-        Ok(evaluation)
+        self.network.forward_watched(pass, arena, &mut cx, false, watch)
     }
 
     /// Which layer's output is not finite when the present weights are evaluated.
@@ -270,18 +319,61 @@ impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
     /// # Errors
     /// When a layer fails.
     pub fn broken_in_evaluation(&mut self) -> Result<NonFinite> {
-        let key = DrawKey::of_epoch(self.seed, self.epoch);
-        let Trainer { exec, problem, arena, pass, partials, .. } = &mut *self.trainer;
-        let mut cx = Cx {
-            exec: *exec,
-            features: &problem.features,
-            drawn: Drawn::shared(self.full.as_ref().unwrap_or(&problem.full)),
-            mode: Mode::Evaluate,
-            key,
-            partials,
-        };
-        let layer = self.network.first_non_finite(pass, arena, &mut cx)?;
+        let mut layer = None;
+        let logits = self.logits(&mut |name, out| {
+            if layer.is_none() && !out.as_slice().iter().all(|v| v.is_finite()) {
+                layer = Some(name.to_owned());
+            }
+            Ok(())
+        })?;
+        self.trainer.arena.give(logits);
         Ok(NonFinite { epoch: self.epoch, layer: layer.unwrap_or_else(|| "loss".into()) })
+    }
+
+    /// Remembers the present weights as those of the epoch chosen.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn keep(&mut self) -> Result<()> {
+        if self.best.is_empty() {
+            self.best = self.network.like_parameters()?;
+        }
+        for (best, now) in self.best.iter_mut().zip(self.network.parameters()) {
+            best.as_mut_slice().copy_from_slice(now.value.as_slice());
+        }
+        Ok(())
+    }
+
+    /// Looks closely at the weights of the epoch chosen, or at the present ones where none was: what they predict, and
+    /// how alike neighbours have become in each layer.
+    ///
+    /// # Errors
+    /// When a layer fails.
+    pub fn inspect(&mut self) -> Result<Inspection> {
+        self.exchange();
+        let (exec, problem) = (self.trainer.exec, self.trainer.problem);
+        let (graph, layers) = (self.graph, self.network.activations());
+        let mut energies = Vec::new();
+        let logits = self.logits(&mut |name, out| {
+            if layers.binary_search_by(|layer| layer.as_str().cmp(name)).is_ok() {
+                energies.push((name.to_owned(), energy::dirichlet(exec, graph, out)?));
+            }
+            Ok(())
+        });
+        self.exchange();
+        let logits = logits?;
+        let mut predicted = Vec::new();
+        evaluate::predict(exec, &logits, &mut predicted)?;
+        let confusion = evaluate::confusion(&predicted, &problem.judges.test, logits.cols());
+        self.trainer.arena.give(logits);
+        Ok(Inspection { predicted, confusion, energies })
+    }
+
+    /// Exchanges the present weights with those of the epoch chosen, if there is one.
+    fn exchange(&mut self) {
+        for (best, now) in self.best.iter_mut().zip(self.network.parameters_mut()) {
+            std::mem::swap(best, &mut now.value);
+        }
     }
 
     /// Name of the method.
@@ -307,6 +399,31 @@ impl<'t, 'p: 't, T: Number> Run<'t, 'p, T> {
     /// What activations and gradients take.
     pub fn arena_bytes(&self) -> Bytes {
         self.trainer.arena.bytes()
+    }
+
+    /// The state at its start, or at its checkpoint if `saving` has one: then the run is what it was there.
+    ///
+    /// # Errors
+    /// When the checkpoint is damaged or of another experiment.
+    pub(crate) fn resume(&mut self, saving: Option<&Saving>) -> Result<State> {
+        let (method, seed) = (self.method(), self.seed);
+        let input = self.trainer.problem.features.input();
+        let fresh = State::new(method, seed, (self.trainer.problem.classes, input.width, input.sparse));
+        let saved = match saving {
+            Some(saving) => saving.load(method, seed, &mut self.parts())?,
+            None => None,
+        };
+        Ok(saved.unwrap_or(fresh))
+    }
+
+    /// Everything that later epochs depend on, to be written or restored; the random keys are seed and epoch.
+    pub(crate) fn parts(&mut self) -> Parts<'_, T> {
+        Parts {
+            network: &mut self.network,
+            optimiser: self.optimiser.as_mut(),
+            best: &mut self.best,
+            epoch: &mut self.epoch,
+        }
     }
 
     /// Digest of the present weights: all parameters, in the order of the layers.

@@ -129,8 +129,36 @@ fn damage_and_garbage_are_errors() {
     let mut size = REFERENCE;
     size[5] += 1; // the declared content size
     assert!(through(&size).is_err());
-    assert!(through(&[&gzip(b"a")[..], b"garbage after the end"].concat()).is_err());
+    for garbage in [&b"garbage after the end"[..], b"g", &[0; 3], b"\0"] {
+        let text = through(&[&gzip(b"a")[..], garbage].concat()).unwrap_err();
+        assert!(text.contains("trailing data after the gzip member"), "{text}");
+    }
+    assert!(through(&[&gzip(b"a")[..], b"\x1f not a member at all"].concat()).unwrap_err().contains("corrupt"));
     assert!(through(&[&zstandard(b"a")[..], b"garbage after the end"].concat()).is_err());
+}
+
+/// Opening a named pipe would wait for a writer that never comes.
+#[cfg(unix)]
+#[test]
+fn pipes_sockets_and_devices_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let mut places = vec![socket, "/dev/zero".into()];
+    let pipe = folder.path().join("pipe");
+    match std::process::Command::new("mkfifo").arg(&pipe).status() {
+        Ok(status) if status.success() => places.push(pipe),
+        _ => eprintln!("skipped the named pipe: there is no mkfifo"),
+    }
+    for path in places {
+        for error in [read(&path).unwrap_err(), sapwood_files::stored(&path).unwrap_err()] {
+            let text = chain(&error);
+            assert!(text.contains("a named pipe, a socket or a device"), "{text}");
+            assert!(text.contains(&path.display().to_string()), "{text}");
+        }
+        assert!(sapwood_files::digest::file(&path).is_err());
+    }
+    assert_eq!(read(Path::new("/dev/null")).unwrap(), b"");
 }
 
 #[test]

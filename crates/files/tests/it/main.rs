@@ -5,3 +5,4 @@ mod atomic;
 mod compression;
 mod interrupt;
 mod npy;
+mod npz;

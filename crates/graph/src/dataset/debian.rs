@@ -8,6 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "embedded",
     summary: "the package graph of a Debian release, inside the program",
     embedded: &["debian"],
+    prefix: None,
     claims: |_| false,
     load: |_, options| tsv::read("debian", ENTRY.name, Files::new(Home::Embedded(FILES)), options),
 };

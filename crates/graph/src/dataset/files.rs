@@ -68,7 +68,7 @@ impl Files {
             Home::Folder(folder) => match sapwood_files::find(folder, name) {
                 Some(path) => {
                     only_one(folder, name)?;
-                    let raw = std::fs::read(&path).map_err(|e| sapwood_files::Error::io("read", &path, e))?;
+                    let raw = sapwood_files::stored(&path)?;
                     (file_name(&path), path.display().to_string(), raw)
                 }
                 None => return Ok(None),

@@ -10,6 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: KIND,
     summary: "a graph made by a generator from its spec",
     embedded: &[],
+    prefix: None,
     claims: |place| matches!(place, Place::Generated(_)),
     load: |place, options| match place {
         Place::Generated(spec) => match Recipe::parse(spec)? {
@@ -17,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
             None => Err(Error::file(spec, "no spec of a generator")),
         },
         Place::Folder(path, _) | Place::File(path) => Err(Error::file(path.display().to_string(), "no spec")),
-        Place::Embedded(name) => Err(Error::file(name, "no spec")),
+        Place::Embedded(spec) | Place::Asked { spec, .. } => Err(Error::file(spec, "no spec")),
     },
 };
 

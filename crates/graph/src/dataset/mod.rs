@@ -5,12 +5,17 @@
 //! repeated edges, a missing direction), saying so in [`GraphData::warnings`]; what has none is an error with file and
 //! line. Reading draws no random number and never renumbers a node.
 
+mod believable;
+mod compressed;
 #[cfg(feature = "debian")]
 mod debian;
 pub(crate) mod files;
 mod generated;
 mod lines;
+mod npz;
+mod ogb;
 mod place;
+mod planetoid;
 mod sparse;
 mod split;
 mod tsv;
@@ -33,6 +38,9 @@ pub static ALL: &[Entry] = &[
     debian::ENTRY,
     generated::ENTRY,
     tsv::ENTRY,
+    planetoid::ENTRY,
+    ogb::ENTRY,
+    npz::ENTRY,
     sparse::ENTRY,
 ];
 
@@ -45,6 +53,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Data sets inside the program, by name.
     pub embedded: &'static [&'static str],
+    /// The word before the colon that asks for this kind, as in `planetoid:DIR/cora`; most kinds need none.
+    pub prefix: Option<&'static str>,
     /// Whether a folder or file is of this kind, from its name and, for a folder, the names in it.
     claims: fn(&Place) -> bool,
     load: fn(&Place, &LoadOptions) -> Result<GraphData>,
@@ -60,7 +70,8 @@ pub struct LoadOptions {
 }
 
 /// Which weights the edges get.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Weights {
     /// Those of the edge file, if it has any.
     #[default]

@@ -17,6 +17,8 @@ pub(super) enum Place {
     Folder(PathBuf, Vec<String>),
     /// A file.
     File(PathBuf),
+    /// What stands behind the prefix of a kind, and the paths it may mean, in the order in which they are tried.
+    Asked { spec: String, paths: Vec<PathBuf> },
 }
 
 /// A data set that [`list`] found.
@@ -38,22 +40,18 @@ pub fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Prefixes and endings of sources that this version does not read, and what to do instead.
-const NOT_BUILT: &[(&str, &str)] =
-    &[("planetoid:", "convert it to a TSV folder"), ("ogb:", "convert it to a TSV folder")];
-
-const NOT_BUILT_ENDINGS: &[(&str, &str)] =
-    &[(".npz", "convert it to a TSV folder"), (".spw", "write it as Matrix Market or as an edge list")];
+/// Endings of files that this version does not read, and what to do instead.
+const NOT_BUILT: &[(&str, &str)] = &[(".spw", "write it as Matrix Market or as an edge list")];
 
 /// The place that `spec` names and the kind of source that reads it.
 pub(super) fn find(spec: &str) -> Result<(&'static Entry, Place)> {
     if Recipe::parse(spec)?.is_some() {
         return Ok((&super::generated::ENTRY, Place::Generated(spec.into())));
     }
-    if let Some((prefix, instead)) = NOT_BUILT.iter().find(|(prefix, _)| spec.starts_with(prefix)) {
-        return Err(not_built(prefix.trim_end_matches(':'), instead));
+    if let Some((entry, rest)) = prefixed(spec) {
+        return Ok((entry, Place::Asked { spec: spec.into(), paths: candidates(rest) }));
     }
-    if let Some((ending, instead)) = NOT_BUILT_ENDINGS.iter().find(|(ending, _)| spec.ends_with(ending)) {
+    if let Some((ending, instead)) = NOT_BUILT.iter().find(|(ending, _)| spec.ends_with(ending)) {
         return Err(not_built(&format!("{ending} files"), instead));
     }
     if let Some(entry) = ALL.iter().find(|e| e.embedded.contains(&spec)) {
@@ -75,10 +73,16 @@ pub(super) fn find(spec: &str) -> Result<(&'static Entry, Place)> {
         return Err(Error::NotFound { name: spec.into(), tried, hint });
     }
     let hint = format!(
-        "a data set is a folder with edges.tsv, or an edge list or Matrix Market file: set SAPWOOD_DATA to the folder that \
+        "a data set is a folder with edges.tsv, ind.NAME.graph or raw/edge.csv.gz, or an npz, edge list or Matrix Market file: set SAPWOOD_DATA to the folder that \
          holds {spec}, or make it by 'sapwood data convert FILE -o data/{spec}'; 'sapwood data list' shows what there is"
     );
     Err(Error::NotFound { name: spec.into(), tried, hint })
+}
+
+/// The kind whose prefix begins `spec`, and what stands behind it.
+fn prefixed(spec: &str) -> Option<(&'static Entry, &str)> {
+    let (word, rest) = spec.split_once(':')?;
+    ALL.iter().find(|e| e.prefix == Some(word)).map(|entry| (entry, rest))
 }
 
 fn not_built(what: &str, instead: &str) -> Error {
@@ -114,10 +118,10 @@ fn claimed(place: &Place) -> Option<&'static Entry> {
 fn not_a_data_set(path: &Path, place: &Place) -> Error {
     let what = match place {
         Place::Folder(..) => {
-            "this folder is no data set: it has neither edges.tsv nor arcs.tsv (nor their .gz or .zst)"
+            "this folder is no data set: it has no edges.tsv, arcs.tsv, ind.NAME.graph or raw/edge.csv (nor their .gz or .zst)"
         }
         _ => {
-            "this is no graph file; use a folder with edges.tsv, a Matrix Market file (.mtx) or an edge list (.txt, .tsv)"
+            "this is no graph file; use a folder with edges.tsv, a Matrix Market file (.mtx), an edge list (.txt, .tsv) or .npz"
         }
     };
     Error::file(path.display().to_string(), what)

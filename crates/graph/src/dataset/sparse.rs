@@ -15,11 +15,14 @@ pub(super) const ENTRY: Entry = Entry {
     name: "sparse",
     summary: "an edge list or a Matrix Market file",
     embedded: &[],
+    prefix: None,
     claims: |place| matches!(place, Place::File(path) if has_ending(path)),
     load: |place, options| match place {
         Place::File(path) => load(path, options),
         Place::Folder(path, _) => Err(Error::file(path.display().to_string(), "a folder, not a file")),
-        Place::Embedded(name) | Place::Generated(name) => Err(Error::file(name.clone(), "not a file")),
+        Place::Embedded(spec) | Place::Generated(spec) | Place::Asked { spec, .. } => {
+            Err(Error::file(spec, "not a file"))
+        }
     },
 };
 

@@ -6,12 +6,12 @@
 
 mod edges;
 mod features;
-mod labels;
+pub(super) mod labels;
 mod splits;
 
 use super::files::{Files, Home, file_name};
 use super::place::Place;
-use super::{Entry, GraphData, LoadOptions, merge_warnings};
+use super::{Entry, GraphData, LoadOptions, believable, merge_warnings};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::{Error, Result};
@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "tsv",
     summary: "a folder with edges.tsv or arcs.tsv, and features, labels and splits beside it",
     embedded: &[],
+    prefix: None,
     claims,
     load: |place, options| match place {
         Place::Folder(path, _) => {
@@ -27,7 +28,9 @@ pub(super) const ENTRY: Entry = Entry {
             read(&file_name(&resolved), ENTRY.name, Files::new(Home::Folder(path.clone())), options)
         }
         Place::File(path) => Err(Error::file(path.display().to_string(), "not a folder")),
-        Place::Embedded(name) | Place::Generated(name) => Err(Error::file(name.clone(), "not a folder")),
+        Place::Embedded(spec) | Place::Generated(spec) | Place::Asked { spec, .. } => {
+            Err(Error::file(spec, "not a folder"))
+        }
     },
 };
 
@@ -68,7 +71,7 @@ pub(super) fn read(name: &str, kind: &'static str, mut files: Files, options: &L
     let splits = splits::read(&mut files, &mut nodes)?;
     let features = features::read(&mut files, &mut nodes)?;
     let n = nodes.count();
-    check_believable(&nodes, edges.list.len())?;
+    check_believable(&nodes, edges.list.len(), || files.stored_name("nodes.tsv"))?;
     if let Features::Stored(matrix) = &features.matrix
         && matrix.rows() != n
     {
@@ -114,16 +117,17 @@ fn node_count(files: &mut Files) -> Result<Option<usize>> {
 
 /// A single huge id makes a huge graph of isolated nodes: that is a mistake, or worth a line in `nodes.tsv`. There, only
 /// what no machine could hold for so few edges is refused.
-fn check_believable(nodes: &Nodes, edges: usize) -> Result<()> {
-    let (n, always, per_edge) = match nodes.fixed {
-        Some(n) => (n, 1 << 26, 1024),
-        None => (nodes.least, 1 << 20, 64),
+fn check_believable(nodes: &Nodes, edges: usize, stated_in: impl Fn() -> String) -> Result<()> {
+    let n = nodes.count();
+    let beyond = match nodes.fixed {
+        Some(n) => believable::too_many_stated(n, edges),
+        None => believable::too_many_seen(n, edges),
     };
-    if n <= always || n / per_edge <= edges {
+    if !beyond {
         return Ok(());
     }
     if nodes.fixed.is_some() {
-        return Err(Error::file("nodes.tsv", format!("{n} nodes for {edges} edges; is the number right?")));
+        return Err(Error::file(stated_in(), format!("{n} nodes for {edges} edges; is the number right?")));
     }
     let id = n - 1;
     let what = format!(

@@ -6,22 +6,24 @@
 //! Generated graphs are undirected and simple: no self-loops, no weights, every pair once, nodes in the generator's order.
 //! A generator builds no [`Graph`] itself, reads no file and prints nothing.
 
+mod ba;
+mod erdos;
+mod gaps;
+mod grid;
 mod rmat;
 mod sbm;
 mod spec;
 
-pub use spec::{Kind, Parameter, SEED, Values};
+pub use spec::{Kind, Parameter, SEED, UNSET, Values};
 
 use crate::dataset::{PUBLIC, Split};
 use crate::graph::{Edge, Graph, GraphOptions, NodeId};
 use crate::{Error, GraphData, Result};
 use sapwood_skeleton::Exec;
+use sapwood_skeleton::random::Stream;
 
 /// Every generator.
-pub static ALL: &[Entry] = &[sbm::ENTRY, rmat::ENTRY];
-
-/// Names of generators that the command line promises and this version does not have; a name in [`ALL`] goes first.
-const NOT_BUILT: [&str; 3] = ["ba", "erdos", "grid"];
+pub static ALL: &[Entry] = &[sbm::ENTRY, rmat::ENTRY, ba::ENTRY, erdos::ENTRY, grid::ENTRY];
 
 /// The kind of a generated data set, as `data show` and the registry of data sets have it.
 pub(crate) const KIND: &str = "generated";
@@ -35,7 +37,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// A spec that works, for help and messages.
     pub example: &'static str,
-    /// What the spec may set, in the order of its full form; [`SEED`] last.
+    /// What the spec may set, in the order of its full form; [`SEED`] last, if it draws.
     pub parameters: &'static [Parameter],
     /// Makes the generator of values that are inside their ranges; refuses those that do not go together.
     pub new: fn(&Values) -> Result<Box<dyn Generator>>,
@@ -86,7 +88,7 @@ impl Recipe {
     ///
     /// # Errors
     /// [`Error::Generator`] or [`Error::Unknown`] naming the parameter and its range, or for more edges than a graph can
-    /// number; [`Error::NotBuilt`] for a generator of a later version.
+    /// number.
     pub fn parse(spec: &str) -> Result<Option<Recipe>> {
         Recipe::parse_among(ALL, spec)
     }
@@ -98,7 +100,7 @@ impl Recipe {
     pub fn parse_among(all: &[Entry], spec: &str) -> Result<Option<Recipe>> {
         let Some((name, settings)) = spec.split_once(':') else { return Ok(None) };
         let Some(entry) = all.iter().find(|e| e.name == name) else {
-            return if NOT_BUILT.contains(&name) { Err(not_built(name, all)) } else { Ok(None) };
+            return Ok(None);
         };
         let values = spec::parse(entry, spec, settings)?;
         let generator = (entry.new)(&values)?;
@@ -160,14 +162,46 @@ impl Recipe {
     }
 }
 
+/// The largest number of nodes that a parameter may ask for.
+const MOST_NODES: u64 = u32::MAX as u64 - 1;
+
+/// A number below `bound`, every one as likely: the words of `units` are used in order, those that would favour small
+/// numbers are passed over (Lemire, ACM Transactions on Modeling and Computer Simulation 29, 2019).
+fn below(stream: &Stream, a: u32, b: u32, units: &mut std::ops::RangeFrom<u64>, bound: u64) -> Result<u64> {
+    loop {
+        let unit = units.next().unwrap_or_default();
+        let product = u128::from(stream.hash64(a, b, unit)?) * u128::from(bound);
+        // 2^64 mod bound of the 2^64 low halves are one too many
+        if product as u64 >= bound.wrapping_neg() % bound {
+            return Ok((product >> 64) as u64);
+        }
+    }
+}
+
 /// The split by number mod 4.
 fn by_number(nodes: usize) -> Split {
     let part = |wanted: fn(u32) -> bool| (0..nodes as u32).filter(|&i| wanted(i)).map(NodeId).collect();
     Split { name: PUBLIC.into(), train: part(|i| i % 4 == 0), val: part(|i| i % 4 == 1), test: part(|i| i % 4 > 1) }
 }
 
-fn not_built(name: &str, all: &[Entry]) -> Error {
-    let known: Vec<&str> = all.iter().map(|e| e.name).collect();
-    let instead = format!("there are {}; or write the graph as an edge list", known.join(", "));
-    Error::NotBuilt { what: format!("the generator {name}"), instead }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_skeleton::random::Purpose;
+
+    #[test]
+    fn numbers_below_a_bound_are_all_as_likely() {
+        let stream = Stream::new(5, Purpose::Generate);
+        let (mut units, mut hits) = (0.., [0u32; 3]);
+        for _ in 0..30_000 {
+            hits[below(&stream, 1, 2, &mut units, 3).unwrap() as usize] += 1;
+        }
+        // five standard deviations of a third
+        assert!(hits.iter().all(|&h| h.abs_diff(10_000) < 409), "{hits:?}");
+        // of a bound above 2^63 nearly half of the words are passed over
+        let mut units = 0..;
+        let bound = (1 << 63) + 1;
+        assert!((0..200).all(|_| below(&stream, 1, 3, &mut units, bound).unwrap() < bound));
+        assert!(units.start > 300, "{units:?}");
+    }
 }

@@ -6,12 +6,12 @@
 //! skipped (Batagelj, Brandes, Physical Review E 71, 036113, 2005), so the time is O(n + pairs). Every part has random
 //! numbers of its own, keyed by (row, part), as the geometric law has no memory.
 
+use super::gaps::Gaps;
 use super::spec::{Kind, Parameter, SEED, Values};
-use super::{Entry, Generator, Listed, Size};
+use super::{Entry, Generator, Listed, MOST_NODES, Size};
 use crate::Result;
 use crate::graph::Edge;
-use sapwood_skeleton::math::ln_f64;
-use sapwood_skeleton::random::{Purpose, Stream, uniform_f64};
+use sapwood_skeleton::random::{Purpose, Stream};
 use sapwood_skeleton::{ChunkPlan, Exec};
 use std::ops::Range;
 
@@ -29,7 +29,6 @@ pub(super) const ENTRY: Entry = Entry {
     new: |values| Ok(Box::new(Sbm::new(values)?)),
 };
 
-const MOST_NODES: u64 = u32::MAX as u64 - 1;
 /// Labels are of 32 bits with a sign.
 const MOST_BLOCKS: u64 = i32::MAX as u64;
 
@@ -105,55 +104,6 @@ impl Generator for Sbm {
     }
 }
 
-/// Independent hits of probability `p`, found by the gaps between them.
-#[derive(Debug)]
-struct Gaps {
-    p: f64,
-    /// ln(1 − p).
-    ln_miss: f64,
-}
-
-impl Gaps {
-    fn new(p: f64) -> Gaps {
-        // ln(1 − p) keeps its digits for small p (Kahan)
-        let miss = 1.0 - p;
-        let ln_miss = if miss == 1.0 { -p } else { ln_f64(miss) * (p / (1.0 - miss)) };
-        Gaps { p, ln_miss }
-    }
-
-    /// Appends the pairs (`row`, j) for the hits j of `columns`.
-    fn hits(
-        &self,
-        stream: &Stream,
-        row: u32,
-        part: u32,
-        columns: Range<u64>,
-        edges: &mut Vec<Edge>,
-    ) -> sapwood_skeleton::Result<()> {
-        if self.p == 0.0 {
-            return Ok(());
-        }
-        let mut next = columns.start;
-        for unit in 0.. {
-            let words = stream.at(row, part, unit)?;
-            for (low, high) in [(words[0], words[1]), (words[2], words[3])] {
-                if next >= columns.end {
-                    return Ok(());
-                }
-                // a gap beyond 2^64 saturates
-                let gap = (ln_f64(1.0 - uniform_f64(low, high)) / self.ln_miss) as u64;
-                next = next.saturating_add(gap);
-                if next >= columns.end {
-                    return Ok(());
-                }
-                edges.push(Edge { from: row, to: next as u32, weight: 1.0 });
-                next += 1;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,14 +121,5 @@ mod tests {
             let size = |b| sbm.start(b + 1) - sbm.start(b);
             assert!((0..blocks).all(|b| size(b) == nodes / blocks || size(b) == nodes / blocks + 1));
         }
-    }
-
-    #[test]
-    fn the_logarithm_of_a_miss_keeps_its_digits() {
-        for p in [1e-300f64, 1e-17, 1e-12, 1e-9, 1e-3, 0.3, 0.999] {
-            let got = Gaps::new(p).ln_miss;
-            assert!((got / (-p).ln_1p() - 1.0).abs() < 1e-14, "{p}: {got}");
-        }
-        assert_eq!(Gaps::new(1.0).ln_miss, f64::NEG_INFINITY);
     }
 }

@@ -26,11 +26,14 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// Its range.
     pub kind: Kind,
-    /// Its value where the spec has none; a parameter without a default must be set.
+    /// Its value where the spec has none; a parameter without a default must be set. [`UNSET`] leaves it without a value.
     pub default: Option<&'static str>,
 }
 
-/// The seed of the graph, the last parameter of every generator. The seed of a run (`--seed`) is another.
+/// The default of a parameter that a spec may leave out and that then has no value.
+pub const UNSET: &str = "";
+
+/// The seed of the graph, the last parameter of every generator that draws. The seed of a run (`--seed`) is another.
 pub const SEED: Parameter = Parameter {
     name: "seed",
     meaning: "seed of the graph",
@@ -44,7 +47,7 @@ enum Value {
     Real(f64),
 }
 
-/// The value of every parameter of a generator, each inside its range.
+/// The values of a generator's parameters, each inside its range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
     spec: String,
@@ -66,6 +69,11 @@ impl Values {
             Some(Value::Real(value)) => value,
             _ => 0.0,
         }
+    }
+
+    /// Whether `name` has a value, set or by default.
+    pub fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
     }
 
     fn value(&self, name: &str) -> Option<Value> {
@@ -112,6 +120,7 @@ pub(super) fn parse(entry: &Entry, spec: &str, settings: &str) -> Result<Values>
     for (parameter, given) in entry.parameters.iter().zip(given) {
         match (given, parameter.default) {
             (Some(value), _) => values.of.push((parameter.name, value)),
+            (None, Some(UNSET)) => {}
             (None, Some(text)) => values.of.push((parameter.name, value(parameter, spec, text)?)),
             (None, None) => missing.push(parameter.name),
         }

@@ -30,6 +30,11 @@ impl Rates {
         }
     }
 
+    /// Whether more epochs leave the rates of the first ones as they are.
+    pub fn open_ended(&self) -> bool {
+        !matches!(self, Rates::Linear(..))
+    }
+
     /// The largest rate of all epochs and layers, with what `auto` came to.
     pub fn largest(&self, auto: f64) -> f64 {
         match self {

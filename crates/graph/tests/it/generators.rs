@@ -36,11 +36,23 @@ fn five_sigma(hits: u64, tries: u64, p: f64) {
 fn small_graphs_are_pinned() {
     assert_eq!(digest(&made("sbm:n=30,k=2,in=0.5,out=0.05")), "6deeaa2f4efe49c8");
     assert_eq!(digest(&made("rmat:scale=6,edge=4")), "e7c37df01b8a9ae5");
+    let specs = ["ba:n=30,m=3", "erdos:n=30,p=0.2", "erdos:n=30,m=80", "erdos:n=30,m=300", "grid:rows=4,cols=5"];
+    let digests = specs.map(|spec| digest(&made(spec)));
+    assert_eq!(
+        digests,
+        ["8f3fa1e716aff8df", "e1c0e52cbe7a01ed", "1d1c7f9b12aa6e34", "41e88f822f9111ec", "6b858cc5a1fc94cd"]
+    );
 }
 
 #[test]
 fn every_generator_makes_the_same_graph_on_any_number_of_threads() {
-    for spec in ["sbm:n=5000,k=7,in=0.01,out=0.001,seed=3", "rmat:scale=13,edge=7,seed=3"] {
+    for spec in [
+        "sbm:n=5000,k=7,in=0.01,out=0.001,seed=3",
+        "rmat:scale=13,edge=7,seed=3",
+        "ba:n=5000,m=5,seed=3",
+        "erdos:n=5000,p=0.002,seed=3",
+        "erdos:n=5000,m=25000,seed=3",
+    ] {
         let recipe = Recipe::parse(spec).unwrap().unwrap();
         let one = recipe.make(runtime(1).exec()).unwrap();
         for threads in [2, 8] {
@@ -196,9 +208,21 @@ fn bad_specs_name_the_parameter_and_its_range() {
             "4294967296 edges are more than 4294967295, which a graph can number; change scale, edge",
         ),
         ("rmat:scale=3,edge=2,a=0.9", "a + b + c must be at most 1"),
-        ("ba:n=3,m=1", "the generator ba is not built yet; there are sbm, rmat"),
-        ("erdos:n=3", "the generator erdos is not built yet"),
-        ("grid:n=3", "the generator grid is not built yet"),
+        ("ba:n=3,m=3", "m must be a whole number from 1 to n - 1, here 2, not 3"),
+        ("ba:n=1,m=1", "n must be a whole number from 2 to 4294967294, not 1"),
+        ("ba:n=4000000000,m=2", "7999999996 edges are more than 4294967295, which a graph can number; change n, m"),
+        ("erdos:n=3", "neither p nor m is set"),
+        ("erdos:n=3,p=0.5,m=1", "p and m are both set, set one of them"),
+        ("erdos:n=3,m=4", "m must be at most 3, the pairs of 3 nodes, not 4"),
+        ("erdos:n=1,m=1", "m must be at most 0"),
+        ("erdos:n=4000000000,p=1", "edges are more than 4294967295"),
+        ("erdos:n=3,p=", "p must be a probability from 0 to 1"),
+        ("grid:n=3", "unknown parameter 'n'"),
+        ("grid:rows=3", "cols not set, write it as in grid:rows=100,cols=100"),
+        ("grid:rows=100000,cols=100000", "100000 x 100000 x 1 is more than 4294967294 nodes"),
+        ("grid:rows=4294967294,cols=4294967294,layers=4294967294", "is more than 4294967294 nodes"),
+        ("grid:rows=60000,cols=60000", "7199880000 edges are more than 4294967295"),
+        ("grid:rows=2,cols=2,periodic=2", "periodic must be a whole number from 0 to 1, not 2"),
         ("sbm", "no data set 'sbm': looked at"),
     ] {
         let text = refused(spec);
@@ -210,7 +234,9 @@ fn bad_specs_name_the_parameter_and_its_range() {
 
 #[test]
 fn a_written_graph_is_the_same_data_set() {
-    for spec in ["sbm:n=50,k=3,in=0.3,out=0.02", "rmat:scale=5,edge=3"] {
+    for spec in
+        ["sbm:n=50,k=3,in=0.3,out=0.02", "rmat:scale=5,edge=3", "ba:n=40,m=2", "erdos:n=40,m=9", "grid:rows=4,cols=5"]
+    {
         let data = made(spec);
         let folder = sapwood_testkit::scratch::folder().unwrap();
         convert(&data, folder.path()).unwrap();
@@ -219,6 +245,132 @@ fn a_written_graph_is_the_same_data_set() {
         assert_eq!((facts(&read), digest(&read)), (facts(&data), digest(&data)));
         assert_eq!((&read.splits, &read.warnings), (&data.splits, &data.warnings));
     }
+}
+
+/// The slow twin: a list in which every node stands as often as its degree says, and a set of what is chosen.
+fn ba_twin(n: u32, m: u32, seed: u64) -> Vec<[u32; 2]> {
+    let stream = Stream::new(seed, Purpose::Generate);
+    let mut ends: Vec<u32> = (1..=m).flat_map(|leaf| [0, leaf]).collect();
+    for node in m + 1..n {
+        let (degrees, mut unit, mut chosen) = (ends.clone(), 0, Vec::new());
+        while chosen.len() < m as usize {
+            let word = stream.hash64(node, 768, unit).unwrap();
+            let target = degrees[((u128::from(word) * degrees.len() as u128) >> 64) as usize];
+            unit += 1;
+            if !chosen.contains(&target) {
+                chosen.push(target);
+            }
+        }
+        ends.extend(chosen.iter().flat_map(|&target| [target, node]));
+    }
+    let mut pairs: Vec<[u32; 2]> = ends.as_chunks::<2>().0.iter().map(|&[u, v]| [u.min(v), u.max(v)]).collect();
+    pairs.sort();
+    pairs
+}
+
+#[test]
+fn preferential_attachment_equals_its_slow_twin() {
+    for (n, m, seed) in [(2, 1, 0), (9, 8, 1), (30, 3, 2), (200, 1, 3), (150, 20, 4)] {
+        assert_eq!(ends(&made(&format!("ba:n={n},m={m},seed={seed}"))), ba_twin(n, m, seed), "{n} {m}");
+    }
+}
+
+#[test]
+fn preferential_attachment_has_exact_counts_and_a_heavy_tail() {
+    for (n, m) in [(10, 9), (100, 1), (1000, 7), (20_000, 3)] {
+        let data = made(&format!("ba:n={n},m={m}"));
+        assert_eq!((data.graph.nodes() as u64, data.graph.pairs()), (n, m * (n - m)));
+        // every node behind the start brings m edges
+        let degree = |i: u64| data.graph.degree(sapwood_graph::NodeId(i as u32)) as u64;
+        assert!((m + 1..n).all(|i| degree(i) >= m), "{n} {m}");
+        assert_eq!(Facts::of(&data).components, 1);
+    }
+    // P(degree > k) = m(m + 1) / ((k + 1)(k + 2)) in the limit (Bollobas and others, 2001)
+    let (n, m) = (50_000u64, 3u64);
+    let data = made(&format!("ba:n={n},m={m}"));
+    let degrees: Vec<u64> = (0..n).map(|i| data.graph.degree(sapwood_graph::NodeId(i as u32)) as u64).collect();
+    for k in [3, 5, 10, 20, 50] {
+        let beyond = degrees.iter().filter(|&&d| d > k).count() as f64 / n as f64;
+        let law = (m * (m + 1)) as f64 / ((k + 1) * (k + 2)) as f64;
+        // five standard deviations, and what a finite start adds
+        let tolerance = 5.0 * (law / n as f64).sqrt() + 0.02 * law;
+        assert!((beyond - law).abs() < tolerance, "{k}: {beyond} {law}");
+    }
+    assert!(*degrees.iter().max().unwrap() > 200);
+}
+
+/// Over many seeds, the third node of `m = 1` joins each end of the first pair equally often, and the fourth by degree.
+#[test]
+fn attachment_goes_by_degree() {
+    let rounds = 4000;
+    let (mut to_middle, mut to_twice) = (0, 0);
+    for seed in 0..rounds {
+        let pairs = ends(&made(&format!("ba:n=4,m=1,seed={seed}")));
+        let target = |node: u32| pairs.iter().find(|p| p[1] == node).unwrap()[0];
+        to_middle += u64::from(target(2) == 0);
+        // node 3 finds degrees 2, 1, 1 at the node that 2 chose, the other and 2 itself
+        to_twice += u64::from(target(3) == target(2));
+    }
+    five_sigma(to_middle, rounds, 0.5);
+    five_sigma(to_twice, rounds, 0.5);
+}
+
+#[test]
+fn random_graphs_have_their_counts() {
+    let pairs = |n: u64| n * (n - 1) / 2;
+    for (n, p) in [(2000, 0.01), (500, 0.3), (300, 0.97), (40_000, 1e-4)] {
+        five_sigma(made(&format!("erdos:n={n},p={p}")).graph.pairs(), pairs(n), p);
+    }
+    for (n, m) in [(1, 0), (2, 1), (50, 0), (50, 612), (50, 613), (50, 1224), (50, 1225), (3000, 40_000)] {
+        assert_eq!(made(&format!("erdos:n={n},m={m}")).graph.pairs(), m, "{n} {m}");
+    }
+    assert_eq!(made("erdos:n=60,p=1").graph.pairs(), pairs(60));
+    assert_eq!(made("erdos:n=60,p=0").graph.pairs(), 0);
+    assert_eq!(made("erdos:n=60,p=0.1").name, "erdos:n=60,p=0.1,seed=0");
+    assert_eq!(made("erdos:m=7,n=60,seed=2").name, "erdos:n=60,m=7,seed=2");
+}
+
+/// Every pair is there as often as any other, drawn or left over.
+#[test]
+fn sets_of_pairs_are_uniform() {
+    let (n, rounds) = (6u32, 6000u64);
+    for (m, both) in [(4u64, 4.0 * 3.0 / (15.0 * 14.0)), (11, 11.0 * 10.0 / (15.0 * 14.0))] {
+        let (mut hits, mut together) = (vec![0u64; (n * n) as usize], 0);
+        for seed in 0..rounds {
+            let pairs: BTreeSet<[u32; 2]> =
+                ends(&made(&format!("erdos:n={n},m={m},seed={seed}"))).into_iter().collect();
+            assert_eq!(pairs.len() as u64, m);
+            pairs.iter().for_each(|&[u, v]| hits[(u * n + v) as usize] += 1);
+            together += u64::from(pairs.contains(&[0, 1]) && pairs.contains(&[2, 5]));
+        }
+        for (u, v) in (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))) {
+            five_sigma(hits[(u * n + v) as usize], rounds, m as f64 / 15.0);
+        }
+        five_sigma(together, rounds, both);
+    }
+}
+
+#[test]
+fn lattices_have_their_edges() {
+    let text = |spec: &str| ends(&made(spec));
+    assert_eq!(text("grid:rows=2,cols=3"), [[0, 1], [0, 3], [1, 2], [1, 4], [2, 5], [3, 4], [4, 5]]);
+    assert_eq!(text("grid:rows=1,cols=4,periodic=1"), [[0, 1], [0, 3], [1, 2], [2, 3]]);
+    assert_eq!(text("grid:rows=2,cols=1,periodic=1"), [[0, 1]]);
+    assert_eq!(text("grid:rows=1,cols=1,periodic=1"), [[0u32; 2]; 0]);
+    for (rows, cols, layers) in [(1, 1, 1), (1, 7, 1), (5, 2, 1), (6, 4, 3), (2, 2, 2), (3, 3, 3)] {
+        let open = made(&format!("grid:rows={rows},cols={cols},layers={layers}"));
+        let along = |a: u64, b: u64, c: u64| (a - 1) * b * c;
+        let expected = along(rows, cols, layers) + along(cols, rows, layers) + along(layers, rows, cols);
+        assert_eq!((open.graph.nodes() as u64, open.graph.pairs()), (rows * cols * layers, expected));
+        let torus = made(&format!("grid:rows={rows},cols={cols},layers={layers},periodic=1"));
+        let closed = |a: u64, b: u64, c: u64| if a > 2 { a * b * c } else { along(a, b, c) };
+        let expected = closed(rows, cols, layers) + closed(cols, rows, layers) + closed(layers, rows, cols);
+        assert_eq!(torus.graph.pairs(), expected, "{rows} {cols} {layers}");
+        assert_eq!((Facts::of(&open).components, Facts::of(&torus).components), (1, 1));
+    }
+    let torus = made("grid:rows=5,cols=4,layers=3,periodic=1");
+    assert!((0..60).all(|i| torus.graph.degree(sapwood_graph::NodeId(i)) == 6));
+    assert_eq!(made("grid:cols=3,rows=2").name, "grid:rows=2,cols=3,layers=1,periodic=0");
 }
 
 #[derive(Debug)]
@@ -246,9 +398,6 @@ fn a_new_generator_is_an_entry() {
     let data = recipe.make(runtime(1).exec()).unwrap();
     assert_eq!((recipe.name(), data.graph.pairs()), ("ring:n=6,seed=0", 6));
     assert!(Recipe::parse("ring:n=6").unwrap().is_none());
-    // a name that is promised is refused until the registry has it
-    let ba = Entry { name: "ba", ..ring };
-    assert_eq!(Recipe::parse_among(&[ba], "ba:n=6").unwrap().unwrap().name(), "ba:n=6,seed=0");
 }
 
 fn whole(values: &sapwood_graph::generator::Values, name: &str) -> u64 {

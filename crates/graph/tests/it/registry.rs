@@ -37,7 +37,7 @@ fn every_sampler_is_registered() {
 
 #[test]
 fn every_generator_is_registered() {
-    assert_eq!(files("generator", &["spec"]), set(generator::ALL.iter().map(|e| e.name)));
+    assert_eq!(files("generator", &["gaps", "spec"]), set(generator::ALL.iter().map(|e| e.name)));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn every_score_and_centrality_is_registered() {
 
 #[test]
 fn every_kind_of_data_set_is_registered() {
-    let parts = ["files", "lines", "place", "split", "write"];
+    let parts = ["believable", "compressed", "files", "lines", "place", "split", "write"];
     let registered = set(dataset::ALL.iter().map(|e| if e.name == "embedded" { "debian" } else { e.name }));
     assert_eq!(files("dataset", &parts), registered);
 }

@@ -5,6 +5,7 @@
 //! that, the kernel moves the threads about, so that neither levels nor pins would mean anything: the tree is flat.
 //! Every path is taken below `sysroot`, so that any machine can be a test fixture. Start with [`facts`] and [`Tree::discover`].
 
+mod cache;
 mod cgroup;
 mod layout;
 mod processors;
@@ -79,6 +80,8 @@ pub struct Facts {
     pub total_bytes: Option<u64>,
     /// Bytes of memory that the control groups allow, if they limit it.
     pub cgroup_bytes: Option<u64>,
+    /// Bytes of the last caches of the CPUs that this process may use, each counted once.
+    pub last_cache_bytes: Option<u64>,
 }
 
 /// Files below the folder that stands for `/`.
@@ -144,7 +147,8 @@ impl Findings {
 /// # Errors
 /// When the system tells nothing about its processors.
 pub fn facts(o: &Discover) -> Result<Facts> {
-    let found = Findings::read(&Sysroot(o.sysroot.clone()))?;
+    let sys = Sysroot(o.sysroot.clone());
+    let found = Findings::read(&sys)?;
     Ok(Facts {
         physical: processors::cores(&found.online).len(),
         logical: found.online.len(),
@@ -153,6 +157,7 @@ pub fn facts(o: &Discover) -> Result<Facts> {
         used: Tree::from_findings(&found, o.workers, String::new())?.leaf_nodes().len(),
         total_bytes: found.total_bytes,
         cgroup_bytes: found.limits.memory,
+        last_cache_bytes: cache::last_bytes(&sys, &found.usable),
     })
 }
 

@@ -3,6 +3,7 @@
 
 use crate::device::Device;
 use crate::level::Measured;
+use crate::rates::Kernel;
 use crate::units;
 
 /// Keys of a level beside those of every node.
@@ -12,13 +13,20 @@ pub(super) const LEVEL: &[&str] =
 pub(super) const OVERRIDE: &[&str] =
     &["at", "children", "link", "compute", "memory", "port", "transport", "device", "speed", "pin"];
 /// Keys of the document.
-pub(super) const DOCUMENT: &[&str] = &["format", "name", "aliases", "source", "measured", "level", "override"];
+pub(super) const DOCUMENT: &[&str] = &["format", "name", "aliases", "source", "measured", "rates", "level", "override"];
 /// Keys of `measured` at the top.
 pub(super) const MEASURED: &[&str] = &["date", "host", "cpu", "versions", "noisy"];
 /// Keys of a link.
 pub(super) const LINK: &[&str] = &["latency", "down", "up", "side", "side_latency"];
 /// Keys of a memory.
 pub(super) const MEMORY: &[&str] = &["size", "bandwidth"];
+
+/// Keys of the rates.
+pub(super) fn kernels() -> Vec<&'static str> {
+    Kernel::ALL.iter().map(|kernel| kernel.name()).collect()
+}
+/// Keys of `rates` beside those of the kernels.
+pub(super) const RATES: &[&str] = &["threads", "one"];
 
 /// The value of the key `format`.
 pub(super) const FORMAT: &str = "sapwood-machine/1";

@@ -4,7 +4,8 @@ use ::toml::de::DeTable;
 
 use super::Report;
 use super::keys::{
-    DEVICE_INTEGERS, DEVICE_MEASURED, DEVICE_SIZES, DOCUMENT, FORMAT, LEVEL, LINK, MEASURED, MEMORY, OVERRIDE,
+    DEVICE_INTEGERS, DEVICE_MEASURED, DEVICE_SIZES, DOCUMENT, FORMAT, LEVEL, LINK, MEASURED, MEMORY, OVERRIDE, RATES,
+    kernels,
 };
 use super::section::{Notes, Section};
 use crate::cpu_list::CpuList;
@@ -12,6 +13,7 @@ use crate::device::Device;
 use crate::expand::{Culprit, Fault, MAX_LEAVES, name_faults};
 use crate::level::{Compute, Dtype, Level, Link, Measured, Memory, Override, Port, Transport, Values};
 use crate::nearest::nearest;
+use crate::rates::{ByKernel, Kernel, Rates};
 use crate::tree::{Header, Measurement, Tree};
 use crate::units;
 
@@ -86,6 +88,7 @@ fn header(top: &Section<'_>) -> Header {
         aliases: top.strings("aliases").unwrap_or_default(),
         source: top.string("source", "a string").map(str::to_owned),
         measured: top.section("measured").map(|section| measurement(&section)),
+        rates: top.section("rates").map(|section| rates(&section)),
     }
 }
 
@@ -99,6 +102,31 @@ fn measurement(section: &Section<'_>) -> Measurement {
         versions: section.named_strings("versions").unwrap_or_default().into_iter().collect(),
         noisy: section.boolean("noisy").unwrap_or(false),
     }
+}
+
+fn rates(section: &Section<'_>) -> Rates {
+    section.only(&[RATES, &kernels()].concat());
+    let one = section.section("one");
+    if let Some(one) = &one {
+        one.only(&kernels());
+    }
+    Rates {
+        threads: section.integer("threads", 1, MOST),
+        all: by_kernel(section),
+        one: one.as_ref().map(by_kernel).unwrap_or_default(),
+    }
+}
+
+fn by_kernel(section: &Section<'_>) -> ByKernel {
+    let rate = |kernel: Kernel| {
+        let rate = section.measured(kernel.name(), |text| kernel.quantity().parse(text))?;
+        if rate.value > 0.0 {
+            return Some((kernel, rate));
+        }
+        section.wrong(section.line_of(kernel.name()), kernel.name(), "must be above 0, remove it if it is not known");
+        None
+    };
+    Kernel::ALL.into_iter().filter_map(rate).collect()
 }
 
 fn levels(sections: &[Section<'_>]) -> Vec<Option<Level>> {

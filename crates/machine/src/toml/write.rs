@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use super::keys::{DEVICE_INTEGERS, DEVICE_MEASURED, DEVICE_SIZES, FORMAT};
 use crate::device::Device;
 use crate::level::{Compute, Link, Measured, Memory, Values};
+use crate::rates::{ByKernel, Rates};
 use crate::tree::{Measurement, Tree};
 use crate::units;
 
@@ -29,6 +30,9 @@ fn document(out: &mut String, tree: &Tree) -> fmt::Result {
     }
     if let Some(measured) = &header.measured {
         measurement(out, measured)?;
+    }
+    if let Some(stated) = &header.rates {
+        rates(out, stated)?;
     }
     for (depth, level) in tree.levels().iter().enumerate() {
         writeln!(out, "\n[[level]]\nname = {}", quoted(&level.name))?;
@@ -59,6 +63,27 @@ fn measurement(out: &mut String, measured: &Measurement) -> fmt::Result {
         writeln!(out, "versions = {}", table(versions.collect()))?;
     }
     writeln!(out, "noisy = {}", measured.noisy)
+}
+
+fn rates(out: &mut String, Rates { threads, all, one }: &Rates) -> fmt::Result {
+    writeln!(out, "\n[rates]")?;
+    if let Some(threads) = threads {
+        writeln!(out, "threads = {threads}")?;
+    }
+    by_kernel(out, all)?;
+    if !one.is_empty() {
+        writeln!(out, "\n[rates.one]")?;
+        by_kernel(out, one)?;
+    }
+    Ok(())
+}
+
+fn by_kernel(out: &mut String, rates: &ByKernel) -> fmt::Result {
+    for (kernel, rate) in rates {
+        let print = |value| kernel.quantity().print(value);
+        writeln!(out, "{kernel} = {}", measured(*rate, print))?;
+    }
+    Ok(())
 }
 
 fn values(out: &mut String, values: &Values) -> fmt::Result {
@@ -128,7 +153,7 @@ fn device_table(device: &Device) -> String {
     table(entries)
 }
 
-fn measured(value: Measured<f64>, print: fn(f64) -> String) -> String {
+fn measured(value: Measured<f64>, print: impl Fn(f64) -> String) -> String {
     if value == Measured::stated(value.value) {
         return quoted(&print(value.value));
     }

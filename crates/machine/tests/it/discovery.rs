@@ -42,6 +42,11 @@ impl Host {
         self.cpu(cpu, &format!("cache/index{index}/shared_cpu_list"), shared);
     }
 
+    fn cache_size(&self, cpu: u32, index: u32, kind: &str, size: &str) {
+        self.cpu(cpu, &format!("cache/index{index}/type"), kind);
+        self.cpu(cpu, &format!("cache/index{index}/size"), size);
+    }
+
     fn affinity(&self, list: &str) {
         self.file(
             "proc/self/status",
@@ -410,4 +415,23 @@ fn numbers_of_workers() {
     for text in ["0", "", "-1", "two", "1048577"] {
         assert!(text.parse::<Workers>().is_err(), "{text}");
     }
+}
+
+#[test]
+fn shared_last_caches_count_once() {
+    let host = Host::new(4, 1);
+    assert_eq!(host.facts().last_cache_bytes, None, "no sizes are told");
+    for cpu in 0..4 {
+        host.cache_size(cpu, 0, "Data", "48K");
+        host.cache(cpu, 1, 9, &cpu.to_string());
+        host.cache_size(cpu, 1, "Instruction", "1G");
+        host.cache(cpu, 3, 3, if cpu < 2 { "0-1" } else { "2-3" });
+        host.cache_size(cpu, 3, "Unified", "32768K");
+    }
+    assert_eq!(host.facts().last_cache_bytes, Some(64 << 20));
+    host.affinity("0-1");
+    assert_eq!(host.facts().last_cache_bytes, Some(32 << 20), "that of other CPUs is not ours");
+    host.cache_size(0, 3, "Unified", "0K");
+    host.cache_size(1, 3, "Unified", "much");
+    assert_eq!(host.facts().last_cache_bytes, Some(48 << 10), "a size that is not told leaves the cache before it");
 }

@@ -7,6 +7,7 @@ mod discovery;
 mod files;
 mod presets;
 mod random;
+mod rates;
 mod resolving;
 mod shapes;
 mod t2;

@@ -9,6 +9,7 @@ pub(crate) use failure::Failure;
 
 use crate::verb::Verb;
 use clap::{Args, CommandFactory, Parser};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What a verb does with its parsed arguments.
@@ -70,9 +71,9 @@ pub(crate) struct Common {
     /// Machine description: a file, `preset:NAME`, a preset's bare name, or `-` [default: $SAPWOOD_MACHINE, else discovered]
     #[arg(long, global = true, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
-    /// HTML report (not built yet)
-    #[arg(long, global = true, hide = true, value_name = "FILE.html")]
-    report: Option<String>,
+    /// Write what was found as one HTML file that needs no network (train)
+    #[arg(long, global = true, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// No progress and no notes on stderr
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -85,7 +86,7 @@ pub(crate) struct Common {
 pub(crate) fn main() -> ExitCode {
     let program = Program::parse();
     let cx = Context::new(program.common);
-    let checked = if matches!(program.verb, Verb::Doctor(_)) { Ok(()) } else { check_start(&cx) };
+    let checked = if matches!(program.verb, Verb::Doctor(_)) { Ok(()) } else { check_start(&cx, &program.verb) };
     let outcome = checked.and_then(|()| program.verb.run(&cx));
     match outcome {
         Ok(exit) => exit.into(),
@@ -98,10 +99,12 @@ pub(crate) fn command() -> clap::Command {
     Program::command()
 }
 
-/// What no verb could work with: a flag that is not built yet, several ranks, an instruction set that is not there.
-fn check_start(cx: &Context) -> Result<(), Failure> {
-    if cx.flags.report.is_some() {
-        return Err(Failure::usage("--report: HTML reports are not built yet").hint("use --json and plot from it"));
+/// What cannot be worked with: a report of a verb that makes none, several ranks, an instruction set that is not there.
+fn check_start(cx: &Context, verb: &Verb) -> Result<(), Failure> {
+    if cx.flags.report.is_some() && !matches!(verb, Verb::Train(_)) {
+        return Err(
+            Failure::usage("--report: only `sapwood train` makes reports yet").hint("use --json and plot from it")
+        );
     }
     sapwood_skeleton::launch::refuse_ranks()?;
     sapwood_skeleton::isa::check()?;

@@ -6,7 +6,7 @@
 
 mod contest;
 mod graph;
-mod host;
+pub(super) mod host;
 mod peer;
 mod sparse;
 mod table;
@@ -32,7 +32,7 @@ pub(crate) struct Bench {
 enum Tool {
     /// Sparse matrix times dense matrix on real graphs
     Sparse(sparse::Sparse),
-    /// Training epochs of graph convolutional networks
+    /// Training epochs of graph networks
     Train(train::Train),
     /// PageRank, and draws of surviving edges with their operator
     Graph(graph::GraphWork),

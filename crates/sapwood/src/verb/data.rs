@@ -54,8 +54,9 @@ struct Make {
 /// One line for each generator and each of its parameters.
 fn generators() -> String {
     let parameter = |p: &Parameter| {
-        let default = p.default.map_or_else(String::new, |d| format!(" [default: {d}]"));
-        format!("      {:<6} {}{default}\n", p.name, p.meaning)
+        let default = p.default.filter(|d| *d != generator::UNSET);
+        let default = default.map_or_else(String::new, |d| format!(" [default: {d}]"));
+        format!("      {:<8} {}{default}\n", p.name, p.meaning)
     };
     let lines = generator::ALL.iter().map(|e| {
         let parameters: String = e.parameters.iter().map(parameter).collect();

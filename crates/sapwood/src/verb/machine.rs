@@ -1,6 +1,9 @@
-//! `sapwood machine`: the presets, a machine with all its values, the machine at hand as a file, and what is wrong with
-//! a file. How a machine is drawn as text and as JSON is in `machine/view.rs`.
+//! `sapwood machine`: the presets, a machine with all its values, the machine at hand as a file, its rates (in
+//! `machine/probe.rs`), and what is wrong with a file. How a machine is drawn as text and as JSON is in `machine/view.rs`.
 
+mod probe;
+mod products;
+mod rates;
 mod view;
 
 use crate::cli::{Context, Exit, Failure, Run};
@@ -10,7 +13,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use view::View;
 
-/// List, show, discover and check machines.
+/// List, show, discover, measure and check machines.
 #[derive(Debug, Args)]
 pub(crate) struct Machine {
     #[command(subcommand)]
@@ -36,6 +39,11 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = "/")]
         sysroot: PathBuf,
     },
+    /// Measure what the machine at hand does: rates of arithmetic, memory and our kernels
+    ///
+    /// Rates are medians of short samples taken in turns, with all workers and with one. With -o they are written into
+    /// a machine file, which --machine reads. Links between the levels are not measured yet.
+    Probe(probe::Flags),
     /// Say everything that is wrong with a machine file, by line and key; exit code 2 if anything is
     Check {
         /// The file, or `-`
@@ -49,6 +57,7 @@ impl Run for Machine {
             Command::List => list(cx),
             Command::Show { which } => show(cx, which.as_deref()),
             Command::Discover { out, sysroot } => discover(cx, out.as_deref(), sysroot),
+            Command::Probe(flags) => probe::probe(cx, &flags),
             Command::Check { file } => check(cx, &file),
         }
     }

@@ -7,8 +7,8 @@ use sapwood_graph::{GraphData, LoadOptions};
 
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// `debian`, a folder, an edge list, a Matrix Market file, a name below $SAPWOOD_DATA or ./data, or the spec of a
-    /// generator such as `sbm:n=1000,k=4,in=0.05,out=0.005`
+    /// `debian`, a folder, an edge list, a Matrix Market file or an npz archive, `planetoid:DIR/cora`, `ogb:DIR`, a name
+    /// below $SAPWOOD_DATA or ./data, or the spec of a generator such as `sbm:n=1000,k=4,in=0.05,out=0.005`
     #[arg(default_value = "debian")]
     data: String,
     /// Keep the direction of arcs; reads arcs.tsv where there is one

@@ -2,10 +2,14 @@
 //!
 //! Flags are in `flags`, those of later steps in `later`, the JSON object in `report`, the table in `table`.
 
+mod cost;
 mod flags;
 mod later;
+mod page;
+mod predict;
 mod progress;
 mod report;
+mod save;
 mod sweep;
 mod table;
 
@@ -13,10 +17,12 @@ use crate::cli::{Context, Exit, Failure, Run, resources};
 use progress::Progress;
 use report::{Facts, Report};
 use sapwood_files::interrupt;
-use sapwood_graph::{features, sampler};
+use sapwood_graph::{TrainLabels, features, sampler};
+use sapwood_train::checkpoint::Source;
 use sapwood_train::experiment::{self, Outcome};
 use sapwood_train::settings::Dtype;
-use sapwood_train::{Estimate, Log, Number, Problem, Registries, Settings};
+use sapwood_train::{Estimate, Number, Problem, Registries, Settings, preset};
+use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) use flags::Train;
@@ -24,28 +30,37 @@ pub(crate) use flags::Train;
 impl Run for Train {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         self.later.refuse()?;
-        if self.data == "predict" {
-            return Err(Failure::usage("train predict: not built yet")
-                .hint("the test accuracy of each run is in the table and in --json"));
+        if let Some(flags::Command::Predict(predict)) = &self.command {
+            return predict.run(cx);
         }
         if let (Some(sweep), Some(flag)) = (&self.sweep, self.sampler.rate_flag()) {
             return Err(Failure::usage(format!("--sweep {sweep} beside {flag}: both say what is dropped"))
                 .hint("a sweep sets the rate itself; leave the other flag out"));
         }
-        let settings = Settings::resolve(&self.request(cx.flags.seed)?, &self.data, Registries::default())?;
+        if self.sweep.is_some() && self.saving.save_predictions.is_some() {
+            return Err(Failure::usage("--save-predictions beside --sweep: a sweep has several runs of each name"));
+        }
+        let preset = self.preset.as_deref().map(|name| preset::find(preset::ALL, name)).transpose()?;
+        let data = match (&self.data, &preset) {
+            (Some(data), _) => data.clone(),
+            (None, Some(preset)) => preset.data.clone(),
+            (None, None) => "debian".to_owned(),
+        };
+        let request = self.request(cx.flags.seed, preset.as_ref())?;
+        let settings = Settings::resolve(&request, &data, Registries::default())?;
         match settings.dtype {
-            Dtype::F32 => self.train::<f32>(cx, settings),
-            Dtype::F64 => self.train::<f64>(cx, settings),
+            Dtype::F32 => self.train::<f32>(cx, &data, settings),
+            Dtype::F64 => self.train::<f64>(cx, &data, settings),
         }
     }
 }
 
 impl Train {
-    fn train<T: Number>(self, cx: &Context, mut settings: Settings) -> Result<Exit, Failure> {
+    fn train<T: Number>(self, cx: &Context, spec: &str, mut settings: Settings) -> Result<Exit, Failure> {
         let start = Instant::now();
         interrupt::install()?;
-        resources::check_generated(&self.data)?;
-        let mut data = sapwood_graph::load(&self.data, &self.load_options())?;
+        resources::check_generated(spec)?;
+        let mut data = sapwood_graph::load(spec, &settings.load_options())?;
         data.warnings.iter().for_each(|warning| cx.warn(warning));
         let split = data.training_split(settings.split.as_deref())?;
         split.warnings.iter().for_each(|warning| cx.warn(warning));
@@ -57,32 +72,81 @@ impl Train {
         settings.features = Some(made.kind);
         // The network reads what was made of the stored features.
         data.features = features::Features::Absent;
-        let estimate = Estimate::new::<T>(&data.graph, &made.matrix, data.classes, &settings)?;
+        let available = resources::available_bytes();
+        let page = page::place(cx)?;
+        let estimate = Estimate::fit::<T>(&data.graph, &made.matrix, data.classes, &mut settings, available)?;
         let runtime = cx.runtime()?;
         let facts = Facts::new(&data, &made.matrix, &settings, estimate, runtime.exec().threads());
+        let prices = cost::prices::<T>(cx, runtime.exec())?;
+        let subject = cost::subject(&made.matrix, &data, &split);
+        let sweep = self.sweep.as_deref().map(str::parse::<sweep::Sweep>).transpose()?;
         if self.dry_run {
-            Report::new(&facts, &settings, None, &[], start.elapsed().as_secs_f64()).emit_dry(cx)?;
+            let labels = TrainLabels::new(&data, &split);
+            let rates = sweep.as_ref().map(sweep::Sweep::rates);
+            let graph = (&Arc::new(data.graph), &labels);
+            let predicted = cost::dry::<T>(runtime.exec(), graph, (&settings, rates), &subject, prices.as_ref())?;
+            let found = (None, &[][..], predicted.as_ref());
+            Report::new(&facts, &settings, found, start.elapsed().as_secs_f64()).emit_dry(cx)?;
             return Ok(Exit::Done);
         }
-        estimate.check(resources::available_bytes())?;
-        let log = self.log.as_deref().map(Log::create).transpose()?;
+        estimate.check(available)?;
+        let plan = save::Plan::new(&self.saving)?;
         let exec = runtime.exec();
+        let (labels, class_names) = (data.labels.clone(), data.class_names.clone());
         let problem = Problem::<T>::new(exec, data, made.matrix, &split, &settings)?;
-        if let Some(sweep) = &self.sweep {
-            return sweep::run(cx, exec, &sweep.parse::<sweep::Sweep>()?, (&problem, &facts, settings), log, start);
+        let source = Source { spec, digest: &facts.data.sha256 };
+        if let Some(sweep) = &sweep {
+            let files = sweep::Files { plan, source, log: self.log.as_deref() };
+            return sweep::run(cx, exec, sweep, (&problem, &facts, settings), files, start);
         }
+        let saving = plan.open(&settings, source, None)?;
+        plan.must_find(saving.as_slice(), &settings)?;
+        let log = plan.log(self.log.as_deref(), saving.as_ref(), &settings)?;
         let unread = self.sampler.unread(sampler::find(sampler::ALL, &settings.sampler)?);
         unread.iter().for_each(|line| cx.warn(line));
         let methods = experiment::methods(exec, &problem, &settings, Registries::default())?;
         methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit));
+        let graph = (&methods[..], problem.graph().as_ref());
+        let predicted = cost::forecast::<T>(exec, graph, &settings, &subject, prices.as_ref())?;
         let mut progress = Progress::new(cx, &settings, 1, log);
-        let outcome = experiment::run(exec, &problem, &settings, &methods, &mut progress)?;
+        let outcome = experiment::run(exec, &problem, &settings, &methods, saving.as_ref(), &mut progress)?;
         progress.finish();
+        if let Some(path) = &self.saving.save_predictions {
+            save::predictions(cx, path, &labels, &outcome)?;
+        }
         let structure = experiment::structure(exec, &problem, &settings, &methods)?;
-        Report::new(&facts, &settings, Some(&outcome), &structure, start.elapsed().as_secs_f64()).emit(cx)?;
-        progress.log_failure()?;
+        let found = (Some(&outcome), &structure[..], predicted.as_ref());
+        let report = Report::new(&facts, &settings, found, start.elapsed().as_secs_f64());
+        report.emit(cx)?;
+        if let Some(path) = page {
+            let probabilities = page::probabilities(exec, &settings, &methods)?;
+            let sources = page::Sources {
+                facts: &facts,
+                settings: &settings,
+                report: &report,
+                outcome: &outcome,
+                structure: &structure,
+                probabilities: &probabilities,
+                class_names: &class_names,
+                command: command(),
+            };
+            match page::write(cx, &path, &page::page(&sources)) {
+                Err(failure) if cx.flags.report.is_none() => cx.warn(&format!("no report: {failure}")),
+                written => written?,
+            }
+        }
+        progress.failure()?;
         Ok(exit([&outcome]))
     }
+}
+
+/// How the program was called, as a line of a shell.
+fn command() -> String {
+    let quoted = |word: String| match word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=.,:/+".contains(c)) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    std::iter::once("sapwood".to_owned()).chain(std::env::args().skip(1).map(quoted)).collect::<Vec<_>>().join(" ")
 }
 
 /// Refuses random features that are larger than the memory there is, before they are made.

@@ -105,6 +105,7 @@ fn wrong_arrows_are_caught() {
     crate::catches(planted("sapwood-sparse", "sapwood-graph", false), &["sparse", "graph"]);
     crate::catches(planted("sapwood-graph", "sapwood-train", true), &["graph", "train"]);
     crate::catches(planted("sapwood-train", "sapwood-report", false), &["report"]);
+    crate::catches(planted("sapwood-report", "sapwood-files", false), &["report", "files"]);
     crate::catches(planted("sapwood-train", "sapwood-testkit", false), &["testkit"]);
     crate::catches(planted("sapwood-utils", "serde", false), &["utils"]);
     crate::catches(planted("sapwood-sparse", "rayon", false), &["rayon"]);

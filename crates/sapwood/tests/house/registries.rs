@@ -27,25 +27,35 @@ pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/sparse/src/kernels", "docs/sparse.md", &["reference"]),
     registry("crates/sparse/src/reshape", "docs/sparse.md", &[]),
     registry("crates/sparse/src/algorithms", "docs/sparse.md", &["linop", "tree"]),
-    registry("crates/graph/src/dataset", "docs/data.md", &["files", "lines", "place", "split", "write"]),
+    registry(
+        "crates/graph/src/dataset",
+        "docs/data.md",
+        &["believable", "compressed", "files", "lines", "place", "split", "write"],
+    ),
     registry("crates/graph/src/draw", "docs/rank.md", &["nested", "order", "quotas", "scratch", "smallest"]),
     registry("crates/graph/src/sampler", "docs/train.md", &["facts", "labels", "options", "rates", "units"]),
-    registry("crates/graph/src/generator", "docs/data.md", &["spec"]),
+    registry("crates/graph/src/generator", "docs/data.md", &["gaps", "spec"]),
     registry("crates/graph/src/normalise", "docs/train.md", &[]),
     registry("crates/graph/src/score", "docs/rank.md", &[]),
     registry("crates/graph/src/centrality", "docs/rank.md", &[]),
     registry("crates/train/src/model", "docs/train.md", &[]),
     registry("crates/train/src/init", "docs/train.md", &[]),
-    registry("crates/train/src/optimiser", "docs/train.md", &[]),
+    registry("crates/train/src/optimiser", "docs/train.md", &["checks", "clip", "moments"]),
+    registry("crates/train/src/schedule", "docs/train.md", &[]),
     registry("crates/train/src/select", "docs/train.md", &[]),
 ];
 
-/// The machines that ship: files of data, one line in `ALL` and one name in the page each.
-const PRESETS: (&str, &str, &str) = ("crates/machine/presets/", "crates/machine/src/presets/mod.rs", "docs/machine.md");
+/// Presets: files of data in a folder, one line in `ALL` of a file and one name in a page each.
+type Presets = (&'static str, &'static str, &'static str);
+
+/// Every folder of presets.
+const PRESETS: [Presets; 2] = [
+    ("crates/machine/presets/", "crates/machine/src/presets/mod.rs", "docs/machine.md"),
+    ("crates/train/src/preset/", "crates/train/src/preset/mod.rs", "docs/train.md"),
+];
 
 /// Presets that the registry or the page does not name.
-fn unlisted_presets(files: &[Source]) -> Vec<String> {
-    let (folder, root, page) = PRESETS;
+fn unlisted_presets(files: &[Source], (folder, root, page): Presets) -> Vec<String> {
     let text = |path: &str| files.iter().find(|f| f.path == path).map_or("", |f| f.text.as_str());
     let all = all_of(text(root)).unwrap_or_default();
     let names = files.iter().filter_map(|f| f.path.strip_prefix(folder)?.strip_suffix(".toml"));
@@ -152,8 +162,10 @@ fn every_registered_name_is_documented() {
 #[test]
 fn every_preset_is_registered_and_documented() {
     let files = crate::project();
-    assert!(files.iter().any(|f| f.path == "crates/machine/presets/laptop-8.toml"));
-    crate::holds(unlisted_presets(&files));
+    for path in ["crates/machine/presets/laptop-8.toml", "crates/train/src/preset/full-cora-gcn.toml"] {
+        assert!(files.iter().any(|f| f.path == path), "{path}");
+    }
+    crate::holds(PRESETS.iter().flat_map(|&presets| unlisted_presets(&files, presets)).collect());
 }
 
 #[cfg(test)]
@@ -201,13 +213,15 @@ mod planted {
 
     #[test]
     fn a_forgotten_preset_is_caught() {
-        let (folder, root, page) = PRESETS;
-        let at = |name: &str| Source::new(&format!("{folder}{name}.toml"), "");
-        let list = Source::new(root, "pub static ALL: &[Preset] = &[preset!(\"a\", []), preset!(\"b\", [])];");
-        let files = [at("a"), list, Source::new(page, "`a`")];
-        assert!(unlisted_presets(&files).is_empty());
-        crate::catches(unlisted_presets(&[&files[..], &[at("b")]].concat()), &["docs/machine.md", "`b`"]);
-        crate::catches(unlisted_presets(&[&files[..], &[at("c")]].concat()), &["c.toml", "not in ALL"]);
+        for presets in PRESETS {
+            let (folder, root, page) = presets;
+            let at = |name: &str| Source::new(&format!("{folder}{name}.toml"), "");
+            let list = Source::new(root, "pub static ALL: &[Preset] = &[preset!(\"a\", []), preset!(\"b\", [])];");
+            let files = [at("a"), list, Source::new(page, "`a`")];
+            assert!(unlisted_presets(&files, presets).is_empty());
+            crate::catches(unlisted_presets(&[&files[..], &[at("b")]].concat(), presets), &[page, "`b`"]);
+            crate::catches(unlisted_presets(&[&files[..], &[at("c")]].concat(), presets), &["c.toml", "not in ALL"]);
+        }
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn unknown_names_are_wrong_use() {
             "bench sparse --peers scypi",
             "--peers scypi: no such peer\nhint: one of scipy, scipy-inplace, torch, or none",
         ),
-        ("bench train --peers none citeseer", "citeseer: no such benchmark\nhint: one of debian, cora"),
+        ("bench train --peers none citeseer", "citeseer: no such benchmark\nhint: one of debian, cora, cora-deep"),
         ("bench sparse --reps 0", "'0'"),
         ("bench graph ranks", "ranks: no such benchmark\nhint: one of rank, draw"),
         ("bench graph --peers torch", "hint: one of networkx, igraph, scipy, pyg, or none"),
@@ -150,6 +150,89 @@ fn unknown_names_are_wrong_use() {
         assert_eq!(ran.code, Some(2), "{line}");
         assert!(ran.stderr.contains(says), "{line}: {}", ran.stderr);
     }
+}
+
+/// Five nodes where `cora` is looked for.
+const SMALL_CORA: &[(&str, &str)] = &[
+    ("data/cora/edges.tsv", "0\t1\n1\t2\n2\t3\n3\t4\n"),
+    ("data/cora/words.tsv", "0\n0 1\n1\n2\n1 2\n"),
+    ("data/cora/labels.tsv", "0\t0\n1\t0\n2\t0\n3\t1\n4\t1\n"),
+    ("data/cora/split_full.tsv", "0\ttrain\n4\ttrain\n1\tval\n3\tval\n2\ttest\n"),
+];
+
+#[test]
+fn a_peer_of_the_deep_case_is_told_the_network_and_given_its_weights() {
+    let remembers = format!("echo \"$*\" > told; ls \"$3\" > given\n{}", peer("pyg", &[0.0; 5]));
+    let files = [SMALL_CORA, &[("peers/epoch_pyg.py", &remembers)]].concat();
+    let folder = scratch::folder_with(&files).unwrap();
+    let ran = Program::new(env!("CARGO_BIN_EXE_sapwood"))
+        .within(folder.path())
+        .env("SAPWOOD_PYTHON", "/bin/sh")
+        .env("SAPWOOD_DATA", folder.path().join("data"))
+        .line("bench train cora-deep --peers pyg --reps 1 --peers-dir peers --threads 1 --json")
+        .run()
+        .unwrap();
+    // No network has five losses of zero.
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let json = ran.json().unwrap();
+    assert_eq!(rows(&json), [("sapwood", true), ("pyg", false)]);
+    assert_eq!(json["measured"]["rows"][1]["case"], "cora jknet 64×128 train+evaluate");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let told = read("told");
+    assert!(told.contains("--model jknet --layers 64 --hidden 128 ") && told.contains("--split full"), "{told}");
+    let given = read("given");
+    let names: Vec<&str> = given.lines().collect();
+    // The first layer, 63 convolutions, and the output layer in 64 parts; each of the three with biases.
+    assert_eq!(names.len(), 2 + 2 * 63 + 64 + 1, "{names:?}");
+    let last = ["lins.0.weight", "convs.62.lin.weight", "convs.62.bias", "lins.1.63.weight", "lins.1.bias"];
+    assert!(last.iter().all(|name| names.contains(&&*format!("{name}.npy"))), "{names:?}");
+}
+
+/// `bench/targets.py` on a program that is none: what it measures, and what it writes.
+#[cfg(unix)]
+#[test]
+fn targets_are_shares_in_the_page() {
+    use std::os::unix::fs::PermissionsExt;
+    let script = sapwood_testkit::workspace_root().join("bench/targets.py");
+    let python = || std::process::Command::new("python3");
+    if !python().arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return sapwood_testkit::data::skipped("no python3");
+    }
+    let measure = |fingerprint: &str, work: &[&str]| {
+        let answer = |fingerprint: &str, arena: u32, rss: u32, epoch: f64| {
+            let measured =
+                format!(r#""arena_high_water_bytes":{arena},"peak_rss_bytes":{rss},"runs":[{{"epoch_s":{epoch}}}]"#);
+            format!(r#"echo '{{"runs":[{{"fingerprint":"{fingerprint}"}}],"measured":{{{measured}}}}}'"#)
+        };
+        let (full, none) = (answer(fingerprint, 300, 800, 0.3), answer("ab", 1000, 1000, 0.2));
+        let program = format!(
+            "#!/bin/sh\ncase \"$*\" in\n*'--recompute full'*) {full} ;;\n*'--recompute none'*) {none} ;;\n\
+             'train --json -q --threads 2') echo '{{\"runs\":[1,2],\"measured\":{{\"total_s\":210}}}}' ;;\n*) exit 2 ;;\nesac\n"
+        );
+        let page = "before\n<!-- bench:targets -->\nold\n<!-- /bench:targets -->\nafter\n";
+        let folder = scratch::folder_with(&[("sapwood", &program), ("page.md", page)]).unwrap();
+        let (program, page) = (folder.path().join("sapwood"), folder.path().join("page.md"));
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = python().arg(&script).args([&program, &page]).args(work).args(["--threads", "2"]).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+        (ran.status.code(), said.into_owned(), std::fs::read_to_string(page).unwrap())
+    };
+    let (code, said, page) = measure("ab", &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("default job: 2 runs in 210 s, 0.50 of 420 s"), "{said}");
+    assert!(
+        page.starts_with("before\n<!-- bench:targets -->\n| measured |") && page.ends_with("-->\nafter\n"),
+        "{page}"
+    );
+    for cell in ["seven minutes | 2 | **0.50×** | – | ≤ 1 |", "highest | 2 | **0.30×** | 0.00 | ≤ 0.5 |"] {
+        assert!(page.contains(cell), "{cell}: {page}");
+    }
+    assert!(page.contains("process | 2 | **0.80×**") && page.contains("epoch | 2 | **1.50×**"), "{page}");
+    assert!(!page.contains("old") && !page.contains("210"), "{page}");
+    assert!(!measure("ab", &["job"]).2.contains("recompute"));
+    let (code, said, page) = measure("cd", &["memory"]);
+    assert!(code == Some(1) && said.contains("other weights") && page.contains("old"), "{said}{page}");
+    assert_eq!(measure("ab", &["jobs"]).0, Some(1));
 }
 
 /// The trainer against its plain twin in numpy and scipy: the losses of the first epochs, where a Python has both.
@@ -166,10 +249,10 @@ fn the_trainer_has_the_losses_of_its_twin() {
         .within(&root)
         .env("SAPWOOD_PYTHON", &python)
         .env("SAPWOOD_DATA", cora.parent().unwrap())
-        .line("bench train cora --peers scipy --reps 1 --json")
+        .line("bench train cora cora-deep --peers scipy --reps 1 --json")
         .run()
         .unwrap();
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let json = ran.json().unwrap();
-    assert_eq!(rows(&json), [("sapwood", true), ("scipy", true), ("sapwood", true), ("scipy", true)]);
+    assert_eq!(rows(&json), [("sapwood", true), ("scipy", true)].repeat(3));
 }

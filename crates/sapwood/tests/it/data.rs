@@ -116,10 +116,16 @@ fn what_is_wrong_is_named() {
     let out = folder().unwrap();
     let out = out.path().to_str().unwrap();
     assert!(refused(&["make", "sbm", "n=10", "-o", out]).contains("sbm:n=10: k, in, out not set"));
-    assert!(refused(&["make", "ba", "n=10", "-o", out]).contains("the generator ba is not built yet"));
+    assert!(refused(&["make", "ba", "n=10", "-o", out]).contains("m not set, write it as in ba:n=10000,m=4"));
+    assert!(refused(&["show", "ba:n=4000000000,m=1"]).contains("MB of memory"));
+    assert!(refused(&["show", "grid:rows=30000,cols=50000"]).contains("MB of memory"));
     assert!(refused(&["make", "smb", "-o", out]).contains("did you mean 'sbm'?"));
     assert!(refused(&["show", "sbm:n=4000000000,k=1,in=0,out=0"]).contains("needs about 91552 MB of memory"));
-    assert!(refused(&["show", "planetoid:x/cora"]).contains("not built yet"));
+    assert!(
+        refused(&["show", "planetoid:x/cora"]).contains("no data set 'planetoid:x/cora': looked at x/ind.cora.graph")
+    );
+    assert!(refused(&["show", "ogb:x"]).contains("no data set 'ogb:x'"));
+    assert!(refused(&["show", "x/cora.npz"]).contains("no data set 'x/cora.npz'"));
     assert!(refused(&["show", "karate", "--weighted", "--unweighted"]).contains("cannot be used with"));
     let broken = folder_with(&[("edges.tsv", "0 1\n1 -2\n")]).unwrap();
     assert!(refused(&["show", broken.path().to_str().unwrap()]).contains("edges.tsv:2: node id -2 is negative"));
@@ -143,6 +149,40 @@ fn what_an_interrupted_conversion_left_is_no_data_set_and_no_obstacle() {
         assert!(!out.join(".convert.tmp").exists());
     }
     assert_eq!(call(&format!("show {}", out.display())).code, Some(0));
+}
+
+/// Sets of the other kinds are listed and found by name below $SAPWOOD_DATA, shown, and converted to a folder.
+#[test]
+fn other_formats_are_listed_shown_and_converted() {
+    let root = folder().unwrap();
+    let fixtures = workspace_root().join("crates/graph/tests/data/planetoid");
+    std::fs::create_dir_all(root.path().join("p2")).unwrap();
+    for part in ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"] {
+        let name = format!("ind.p2.{part}");
+        std::fs::copy(fixtures.join(&name), root.path().join("p2").join(&name)).unwrap();
+    }
+    std::fs::create_dir_all(root.path().join("tiny_ogb/raw")).unwrap();
+    for (name, text) in [("edge.csv", "0,1\n1,2\n"), ("num-node-list.csv", "3\n"), ("node-label.csv", "0\nnan\n1\n")] {
+        std::fs::write(root.path().join("tiny_ogb/raw").join(name), text).unwrap();
+    }
+    let call = |args: &[&str]| {
+        let program = Program::new(env!("CARGO_BIN_EXE_sapwood")).args(["data"]).args(args);
+        program.env("SAPWOOD_DATA", root.path()).within(root.path()).run().unwrap()
+    };
+    let list = call(&["list", "--json"]).json().unwrap();
+    let kinds: Vec<Value> = list["data"].as_array().unwrap().iter().map(|d| json!([d["name"], d["kind"]])).collect();
+    assert_eq!(kinds, [json!(["debian", "embedded"]), json!(["p2", "planetoid"]), json!(["tiny_ogb", "ogb"])]);
+    for (spec, nodes) in [("p2", 9), ("planetoid:p2", 9), ("planetoid:p2/p2", 9), ("tiny_ogb", 3), ("ogb:tiny_ogb", 3)]
+    {
+        let shown = call(&["show", spec, "--json"]);
+        assert_eq!(shown.json().unwrap()["nodes"], nodes, "{spec}: {}", shown.stderr);
+        let out = root.path().join(format!("out-{}", spec.replace([':', '/'], "-")));
+        let out = out.to_str().unwrap();
+        assert_eq!(call(&["convert", spec, "-o", out]).code, Some(0), "{spec}");
+        assert_eq!(call(&["show", out, "--json"]).json().unwrap()["nodes"], nodes);
+    }
+    let make = call(&["make", "erdos", "n=20", "m=30", "-o", root.path().join("made").to_str().unwrap(), "--json"]);
+    assert_eq!(make.json().unwrap()["pairs"], 30, "{}", make.stderr);
 }
 
 #[test]

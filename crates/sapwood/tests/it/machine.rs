@@ -57,8 +57,9 @@ fn list_has_every_preset() {
 #[test]
 fn show_has_the_members_of_its_schema() {
     let shown = json_of("show -", FILE);
-    let top = ["schema", "name", "source", "noisy", "depth", "leaves", "levels", "overrides", "path"];
+    let top = ["schema", "name", "source", "noisy", "depth", "leaves", "levels", "overrides", "rates", "path"];
     assert_eq!(keys(&shown), top);
+    assert_eq!(shown["rates"], Value::Null);
     assert_eq!(shown["schema"], "sapwood.machine.show/1");
     assert_eq!([&shown["name"], &shown["source"], &shown["path"]], [&json!("small"), &json!("a test"), &Value::Null]);
     assert_eq!([&shown["noisy"], &shown["depth"], &shown["leaves"]], [&json!(false), &json!(2), &json!(4)]);
@@ -181,4 +182,143 @@ fn check_agrees_with_the_files_of_the_library() {
         let file = entry.unwrap().path();
         assert_eq!(check(&file), Some(2), "{}", file.display());
     }
+}
+
+/// Rates of four workers.
+const RATES: &str = "[rates]\nthreads = 4\ngemm = { value = \"45 GFLOP/s\", mad = \"1 GFLOP/s\", samples = 9 }\n\
+                     [rates.one]\ndispatch = \"5 ns\"\n";
+
+#[test]
+fn show_has_the_rates() {
+    let file = format!("{FILE}{RATES}");
+    let gemm = json!({ "value": 4.5e10, "unit": "FLOP/s", "mad": 1e9, "samples": 9 });
+    let step = json!({ "value": 5e-9, "unit": "s", "mad": null, "samples": 0 });
+    let rates = json!({ "threads": 4, "all": { "gemm": gemm }, "one": { "dispatch": step } });
+    assert_eq!(json_of("show -", &file)["rates"], rates);
+    let text = machine("show -", &file).stdout;
+    assert!(text.contains("4 workers") && text.contains("45 GFLOP/s ± 2 %") && text.contains("5 ns"), "{text}");
+    let wrong = machine("check -", &file.replace("gemm =", "gem ="));
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stdout.contains("rates.gem: unknown key, did you mean gemm?"), "{}", wrong.stdout);
+}
+
+/// `machine probe` in an empty folder.
+fn probe(folder: &std::path::Path, line: &str) -> Ran {
+    let program = Program::new(env!("CARGO_BIN_EXE_sapwood")).within(folder);
+    program.line(&format!("machine probe {line}")).run().unwrap()
+}
+
+fn files(folder: &std::path::Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    names.collect()
+}
+
+#[test]
+fn a_probe_writes_a_machine_with_rates() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = probe(folder.path(), "--budget 200ms --threads 2 -o m.toml --json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = ran.json().unwrap();
+    assert_eq!(keys(&report), ["schema", "path", "budget_s", "threads", "levels", "measured"]);
+    assert_eq!([&report["schema"], &report["path"]], [&json!("sapwood.machine.probe/1"), &json!("m.toml")]);
+    assert_eq!([&report["budget_s"], &report["threads"]], [&json!(0.2), &json!(2)]);
+    assert_eq!(report["levels"], json!(["machine", "core"]));
+    let measured = &report["measured"];
+    assert_eq!(keys(measured), ["noisy", "spent_s", "host", "values"]);
+    assert!(measured["spent_s"].as_f64().unwrap() > 0.0);
+    let tree = sapwood_machine::Tree::read(&folder.path().join("m.toml")).unwrap();
+    let rates = tree.rates().unwrap();
+    let values = measured["values"].as_array().unwrap();
+    for kernel in sapwood_machine::Kernel::ALL {
+        for (key, workers) in [(format!("rates.{kernel}"), 2), (format!("rates.one.{kernel}"), 1)] {
+            let value = values.iter().find(|v| v["key"] == key.as_str()).unwrap();
+            assert_eq!(keys(value), ["level", "key", "value", "unit", "mad", "samples"]);
+            let rate = rates.at(kernel, workers).unwrap();
+            assert!(rate > 0.0 && rate.is_finite() && value["samples"].as_u64().unwrap() >= 5, "{value}");
+            assert_eq!([&value["value"], &value["unit"]], [&json!(rate), &json!(kernel.quantity().unit())]);
+        }
+    }
+    let of_level = |key: &str, level: &str| values.iter().any(|v| v["key"] == key && v["level"] == level);
+    assert!(of_level("compute.f32", "core") && of_level("compute.f64", "core"));
+    assert!(of_level("memory.bandwidth", "machine") && of_level("memory.bandwidth", "core"));
+    let header = tree.header().measured.as_ref().unwrap();
+    assert_eq!(json!(header.noisy), measured["noisy"]);
+    assert!(header.date.as_ref().is_some_and(|date| date.len() == 10));
+    assert_eq!(files(folder.path()), ["m.toml"]);
+    let call = |line: &str| Program::new(env!("CARGO_BIN_EXE_sapwood")).within(folder.path()).line(line).run().unwrap();
+    assert_eq!(call("machine check m.toml").code, Some(0));
+    let shown = call("--machine m.toml machine show --json").json().unwrap();
+    assert_eq!(shown["rates"]["all"]["gemm"]["value"], json!(rates.at(sapwood_machine::Kernel::Gemm, 2).unwrap()));
+}
+
+#[test]
+fn a_probe_prints_a_table_or_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = probe(folder.path(), "--budget 200ms --threads 1");
+    assert_eq!(table.code, Some(0), "{}", table.stderr);
+    assert!(sapwood_machine::Kernel::ALL.iter().all(|kernel| table.stdout.contains(kernel.name())), "{}", table.stdout);
+    assert!(table.stdout.contains("samples of each in ") && table.stdout.contains("of 200 ms"), "{}", table.stdout);
+    let text = probe(folder.path(), "--budget 200ms --threads 1 -o -").stdout;
+    let tree = sapwood_machine::Tree::parse(&text, "printed").unwrap();
+    assert!(tree.rates().unwrap().one.is_empty() && tree.rates().unwrap().threads == Some(1), "{text}");
+    assert!(files(folder.path()).is_empty());
+}
+
+#[test]
+fn a_base_keeps_what_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = "format = \"sapwood-machine/1\"\nname = \"mine\"\nsource = \"by hand\"\n[[level]]\nname = \"box\"\n";
+    std::fs::write(folder.path().join("base.toml"), base).unwrap();
+    let ran = probe(folder.path(), "--budget 200ms --base base.toml -o base.toml");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tree = sapwood_machine::Tree::read(&folder.path().join("base.toml")).unwrap();
+    assert_eq!((tree.name(), tree.header().source.as_deref()), ("mine", Some("by hand")));
+    assert!(tree.rates().is_some() && tree.level("box").is_some());
+    let large = base.to_owned() + "[[level]]\nname = \"core\"\ncount = 100000\n";
+    std::fs::write(folder.path().join("large.toml"), large).unwrap();
+    let ran = probe(folder.path(), "--budget 200ms --base large.toml -o out.toml");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("large.toml: 100000 workers, but this process may use"), "{}", ran.stderr);
+    assert!(!folder.path().join("out.toml").exists());
+}
+
+#[test]
+fn a_probe_that_cannot_be_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("--budget 1ms", "too short to measure anything, write 200 ms or more"),
+        ("--budget 2", "has no unit"),
+        ("--budget 9999s", "write 3600 s or less"),
+        ("--machine preset:h100-node", "--base FILE"),
+        ("--threads none", "no number of threads"),
+        ("--base no-such.toml", "no-such.toml"),
+        ("--budget 3000s -o no/such/folder/m.toml", "no/such/folder/m.toml: cannot be written"),
+        ("--budget 3000s -o .", "it is a folder"),
+    ];
+    for (line, words) in cases {
+        let ran = probe(folder.path(), line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{line}");
+        assert!(ran.stderr.contains(words), "{line}: {}", ran.stderr);
+        assert!(files(folder.path()).is_empty(), "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_probe_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sapwood"));
+    command.current_dir(folder.path()).args(["machine", "probe", "--budget", "600s", "--threads", "1", "-o", "m.toml"]);
+    let stderr = std::fs::File::create(folder.path().join("log")).unwrap();
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(stderr).spawn().unwrap();
+    let log = || std::fs::read_to_string(folder.path().join("log")).unwrap();
+    let start = std::time::Instant::now();
+    while !log().contains("measuring for 600 s") {
+        assert!(start.elapsed() < std::time::Duration::from_secs(60), "measuring did not start");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(log().contains("interrupted: nothing is written"), "{}", log());
+    assert_eq!(files(folder.path()), ["log"]);
 }

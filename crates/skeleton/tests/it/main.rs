@@ -5,3 +5,4 @@ mod executor;
 mod failures;
 mod generators;
 mod golden;
+mod probing;

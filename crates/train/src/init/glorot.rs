@@ -9,6 +9,6 @@ pub(super) const ENTRY: Entry =
 fn half_width(role: Role, rows: usize, cols: usize) -> f64 {
     match role {
         Role::Weight => (6.0 / (rows + cols).max(1) as f64).sqrt(),
-        Role::Bias => 0.0,
+        _ => 0.0,
     }
 }

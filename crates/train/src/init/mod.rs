@@ -12,7 +12,7 @@ use crate::number::Number;
 use crate::parameter::Role;
 use sapwood_skeleton::random::{Purpose, Stream};
 
-/// The half width of the uniform distribution of a parameter of `rows` × `cols`; 0 leaves it zero.
+/// The half width of the uniform distribution of a weight or bias of `rows` × `cols`; 0 leaves it zero.
 pub type HalfWidth = fn(role: Role, rows: usize, cols: usize) -> f64;
 
 /// A rule.
@@ -49,7 +49,11 @@ pub fn fill<T: Number>(network: &mut Network<T>, rule: &Entry, seed: u64) -> Res
     let mut words = [[0; 4]; 256];
     for (number, parameter) in network.parameters_mut().enumerate() {
         parameter.allocate()?;
-        let half = (rule.half_width)(parameter.role, parameter.shape.0, parameter.shape.1);
+        if let Some(start) = parameter.role.start() {
+            parameter.value.as_mut_slice().fill(T::from_f64(start));
+            continue;
+        }
+        let half = (rule.half_width)(parameter.role, parameter.fan.0, parameter.fan.1);
         for (part, values) in parameter.value.as_mut_slice().chunks_mut(4 * words.len()).enumerate() {
             stream.fill(number as u32, 0, (part * words.len()) as u64, &mut words)?;
             for (value, &word) in values.iter_mut().zip(words.as_flattened()) {
@@ -75,7 +79,7 @@ mod tests {
             hidden: 100,
             classes: 7,
             dropout: 0.5,
-            with_self: false,
+            options: model::ModelOptions::default(),
         };
         let mut network = model::build(model::find(model::ALL, "gcn").unwrap(), &shape).unwrap();
         fill(&mut network, find(ALL, rule).unwrap(), seed).unwrap();

@@ -5,8 +5,9 @@
 //! has gone wrong is noticed.
 
 use super::dropout::{Dropout, Mask};
-use super::{Backward, Cx, Layer, Needs, only_width};
+use super::{Backward, Cx, InPlace, Layer, Mode, Needs, only_width};
 use crate::Result;
+use crate::cost::{Cost, EXP, SUM, Size, WORD};
 use crate::parameter::Parameter;
 use crate::rows::{self, Tile};
 use sapwood_skeleton::isa;
@@ -49,8 +50,8 @@ impl<T: Real> Activation<T> {
         self
     }
 
-    fn mask(&self, cx: &Cx<'_, T>) -> Result<Option<Mask>> {
-        self.dropout.map_or(Ok(None), |dropout| dropout.mask(cx.mode, cx.key))
+    fn mask(&self, cx: &Cx<'_, T>, block: &Block<T>) -> Result<Option<Mask>> {
+        self.dropout.map_or(Ok(None), |dropout| dropout.mask(cx.mode, cx.key, block.as_slice().len()))
     }
 }
 
@@ -74,13 +75,32 @@ impl<T: Real> Layer<T> for Activation<T> {
         Needs { input: false, output: self.function != Function::Identity }
     }
 
-    fn in_place(&self) -> bool {
-        true
+    fn in_place(&self) -> InPlace {
+        InPlace::Each
+    }
+
+    /// One pass each way. In training the mask is drawn forward, and backward again where the output does not show it; the
+    /// gradient of a bias is summed in the same pass.
+    fn cost(&self, size: &Size<'_>) -> Cost {
+        let (width, drawn) = (size.input(), size.mode == Mode::Train && self.dropout.is_some_and(|d| d.drops()));
+        let word = |again: bool| if drawn && again { WORD } else { 0.0 };
+        let (relu, identity) = (self.function == Function::Relu, self.function == Function::Identity);
+        let exp = if self.function == Function::Elu { EXP } else { 0.0 };
+        let idle = identity && self.bias.is_empty() && !drawn;
+        let forward = (!idle).then(|| size.pass(width, 2.0, exp + word(true)));
+        let sums = if self.bias.is_empty() { 0.0 } else { SUM };
+        let blocks = match (identity, drawn, self.bias.is_empty()) {
+            (false, ..) => 3.0,
+            (true, true, _) => 2.0,
+            (true, false, false) => 1.0,
+            (true, false, true) => 0.0,
+        };
+        Cost::new(forward, [size.pass(width, blocks, sums + word(!relu))])
     }
 
     fn forward(&self, _inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
         let bias = self.bias.first().map(|b| b.value.as_slice());
-        let mask = self.mask(cx)?;
+        let mask = self.mask(cx, out)?;
         if bias.is_none() && mask.is_none() && self.function == Function::Identity {
             return Ok(());
         }
@@ -106,7 +126,7 @@ impl<T: Real> Layer<T> for Activation<T> {
     }
 
     fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
-        let mask = self.mask(cx)?;
+        let mask = self.mask(cx, step.grad)?;
         let draw = mask.filter(|_| self.function != Function::Relu);
         let scale = mask.map_or(T::ONE, |mask| mask.scale());
         let output = step.output.map_or(&[][..], |block| block.as_slice());

@@ -1,9 +1,11 @@
 //! Dropout with a mask that is never stored: backward draws the same words again.
 //!
 //! Element i = row · width + column of layer `layer` is dropped iff word i mod 4 of unit i div 4, at (epoch,
-//! layer << 12 | micro) of the run's dropout stream, is below p · 2^32; what stays is scaled by 1 / (1 − p).
+//! layer << 12 | micro) of the run's dropout stream, is below p · 2^32; what stays is scaled by 1 / (1 − p). Where branches
+//! side by side have layers of one number, branch b begins at unit b·⌈n · width / 4⌉.
 
-use super::{Backward, Cx, Layer, Mode, Needs, only_width};
+use super::{Backward, Cx, InPlace, Layer, Mode, Needs, only_width};
+use crate::cost::{Cost, Size, WORD};
 use crate::rows::{self, Tile};
 use crate::{Error, Result};
 use sapwood_graph::DrawKey;
@@ -15,6 +17,7 @@ use sapwood_sparse::{Block, Real};
 pub struct Dropout {
     rate: f64,
     layer: u16,
+    branch: u32,
 }
 
 impl Dropout {
@@ -24,18 +27,30 @@ impl Dropout {
     /// [`Error::Range`] when the rate is out of range or NaN.
     pub fn new(rate: f64, layer: u16) -> Result<Dropout> {
         if (0.0..=1.0).contains(&rate) {
-            return Ok(Dropout { rate, layer });
+            return Ok(Dropout { rate, layer, branch: 0 });
         }
         Err(Error::Range { flag: "--dropout", range: "from 0 to 1", value: rate.to_string() })
     }
 
-    /// The mask of this layer in a pass; `None` when everything passes unchanged.
-    pub(crate) fn mask(&self, mode: Mode, key: DrawKey) -> Result<Option<Mask>> {
+    /// The same for branch number `branch`, from 0, of several side by side.
+    #[must_use]
+    pub fn branch(self, branch: u32) -> Dropout {
+        Dropout { branch, ..self }
+    }
+
+    /// Whether a training pass changes anything.
+    pub(crate) fn drops(&self) -> bool {
+        self.rate > 0.0
+    }
+
+    /// The mask of this layer in a pass over a block of `elements`; `None` when everything passes unchanged.
+    pub(crate) fn mask(&self, mode: Mode, key: DrawKey, elements: usize) -> Result<Option<Mask>> {
         if mode == Mode::Evaluate || self.rate == 0.0 {
             return Ok(None);
         }
         let b = DrawKey { layer: self.layer, ..key }.b()?;
-        Ok(Some(Mask { stream: Stream::new(key.seed, Purpose::Dropout), epoch: key.epoch, b, rate: self.rate }))
+        let first = u64::from(self.branch) * elements.div_ceil(4) as u64;
+        Ok(Some(Mask { stream: Stream::new(key.seed, Purpose::Dropout), epoch: key.epoch, b, first, rate: self.rate }))
     }
 }
 
@@ -45,6 +60,8 @@ pub(crate) struct Mask {
     stream: Stream,
     epoch: u32,
     b: u32,
+    /// Unit of the first element.
+    first: u64,
     rate: f64,
 }
 
@@ -62,7 +79,7 @@ impl Mask {
 
     /// Draws the words of a tile; returns the threshold and the scale that go with them.
     pub(crate) fn draw<T: Real>(&self, tile: &mut Tile<'_, T>) -> sapwood_skeleton::Result<(u32, T)> {
-        self.stream.fill(self.epoch, self.b, (tile.first / 4) as u64, tile.words)?;
+        self.stream.fill(self.epoch, self.b, self.first + (tile.first / 4) as u64, tile.words)?;
         Ok((self.threshold(), self.scale()))
     }
 
@@ -89,19 +106,25 @@ impl<T: Real> Layer<T> for Dropout {
         Needs::default()
     }
 
-    fn in_place(&self) -> bool {
-        true
+    fn in_place(&self) -> InPlace {
+        InPlace::Each
+    }
+
+    /// In training one pass each way, which draws the mask.
+    fn cost(&self, size: &Size<'_>) -> Cost {
+        let pass = (size.mode == Mode::Train && self.drops()).then(|| size.pass(size.input(), 2.0, WORD));
+        Cost::new(pass, pass)
     }
 
     fn forward(&self, _inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {
-        match self.mask(cx.mode, cx.key)? {
+        match self.mask(cx.mode, cx.key, out.as_slice().len())? {
             Some(mask) => rows::for_tiles(cx.exec, out, true, |tile| mask.apply(tile)),
             None => Ok(()),
         }
     }
 
     fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()> {
-        match self.mask(cx.mode, cx.key)? {
+        match self.mask(cx.mode, cx.key, step.grad.as_slice().len())? {
             Some(mask) => rows::for_tiles(cx.exec, step.grad, true, |tile| mask.apply(tile)),
             None => Ok(()),
         }

@@ -3,6 +3,7 @@
 
 use super::{Backward, Cx, Layer, Needs, only, only_width, wrong};
 use crate::Result;
+use crate::cost::{Cost, Size};
 use crate::parameter::Parameter;
 use crate::rows;
 use sapwood_sparse::{Affine, Block, Real, dense};
@@ -21,6 +22,13 @@ impl<T: Real> Linear<T> {
             parameters.push(Parameter::bias(name, outputs));
         }
         Linear { parameters }
+    }
+
+    /// The same as a part of a layer of `whole` input columns: rules of initialisation see the whole layer.
+    #[must_use]
+    pub fn part_of(mut self, whole: usize) -> Linear<T> {
+        self.parameters.iter_mut().take(1).for_each(|weight| weight.fan.0 = whole);
+        self
     }
 
     fn weight(&self) -> &Block<T> {
@@ -44,6 +52,17 @@ impl<T: Real> Layer<T> for Linear<T> {
 
     fn needs(&self) -> Needs {
         Needs { input: true, output: false }
+    }
+
+    /// Forward HW, and the bias in a pass of its own. Backward HᵀG, the sums of G, and GWᵀ if it is wanted.
+    fn cost(&self, size: &Size<'_>) -> Cost {
+        let (inputs, outputs) = self.parameters[0].shape;
+        let bias = self.parameters.len() > 1;
+        let forward = [size.product(inputs, outputs, 0.0)].into_iter();
+        let dw = size.weight_gradient(inputs, outputs).into_iter();
+        let db = bias.then(|| size.column_sums(outputs));
+        let dh = size.wanted(0).then(|| size.product(outputs, inputs, size.read_first(0)));
+        Cost::new(forward.chain(bias.then(|| size.pass(outputs, 2.0, 0.0))), dw.chain(db).chain(dh))
     }
 
     fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {

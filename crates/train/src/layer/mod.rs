@@ -6,20 +6,35 @@
 //! Start with [`Layer`]; the simplest ones are `propagate` and `linear`.
 
 pub mod activation;
+pub mod batch_norm;
+pub mod combine;
 pub mod dropout;
+pub mod layer_norm;
 pub mod linear;
+pub mod linear_onto;
 pub mod loss;
+pub mod maximum;
+pub mod neighbour_max;
+pub mod pair_norm;
 pub mod propagate;
 pub mod sparse_linear;
 pub mod sum;
 
 pub use activation::{Activation, Function};
+pub use batch_norm::BatchNorm;
+pub use combine::Combine;
 pub use dropout::Dropout;
+pub use layer_norm::LayerNorm;
 pub use linear::Linear;
+pub use linear_onto::LinearOnto;
+pub use maximum::Maximum;
+pub use neighbour_max::NeighbourMax;
+pub use pair_norm::PairNorm;
 pub use propagate::Propagate;
 pub use sparse_linear::SparseLinear;
 pub use sum::Sum;
 
+use crate::cost::{Cost, Size};
 use crate::features::Features;
 use crate::parameter::Parameter;
 use crate::rows::Partials;
@@ -52,6 +67,8 @@ pub struct Cx<'a, T: Real> {
     pub key: DrawKey,
     /// Storage of column sums.
     pub partials: &'a mut Partials,
+    /// Storage of node numbers, for layers that choose among neighbours.
+    pub chosen: &'a mut Vec<u32>,
 }
 
 /// Â of every layer of a pass.
@@ -79,7 +96,7 @@ impl<'a, T: Real> Drawn<'a, T> {
 /// What the backward pass of a layer reads of its forward pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
-    /// The input activations.
+    /// The input activations; where the layer works in place, those but the first.
     pub input: bool,
     /// The output activation.
     pub output: bool,
@@ -91,17 +108,30 @@ pub type Target<T> = (Block<T>, Affine<T>);
 /// The operands of one backward pass.
 #[derive(Debug)]
 pub struct Backward<'a, T: Real> {
-    /// The inputs as forward saw them; empty unless the layer needs them.
+    /// The inputs as [`Layer::forward`] was given them; empty unless the layer needs them.
     pub inputs: &'a [&'a Block<T>],
     /// The output forward left; `None` unless the layer needs it.
     pub output: Option<&'a Block<T>>,
-    /// G. A layer that works in place leaves the gradient of its input here.
+    /// G. A layer that works in place leaves the gradient of its first input, or of each, here.
     pub grad: &'a mut Block<T>,
     /// Where the gradient of each input goes, and whether it is written or added; `None` where nobody wants it.
-    /// Empty for a layer that works in place.
+    /// Without the inputs whose gradient is left in `grad`: see [`InPlace`].
     pub into: &'a mut [Option<Target<T>>],
     /// Where the gradients of the parameters go, in the order of [`Layer::parameters`]; overwritten.
     pub weights: &'a mut [Block<T>],
+}
+
+/// What a layer does in the block of its first input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InPlace {
+    /// Nothing: output and gradients have blocks of their own.
+    #[default]
+    No,
+    /// The output takes the place of the first input, and the gradient of the first input that of G; the gradients of
+    /// the other inputs have blocks of their own.
+    First,
+    /// The output takes the place of the first input, and G becomes the gradient of *each* input.
+    Each,
 }
 
 /// One layer.
@@ -118,15 +148,19 @@ pub trait Layer<T: Real>: Send + Sync {
     /// What backward reads of forward.
     fn needs(&self) -> Needs;
 
-    /// Whether the layer turns its first input into its output, and G into the gradient of *each* input, without a
-    /// second block.
-    fn in_place(&self) -> bool {
-        false
+    /// Whether the layer turns its first input into its output, and G into gradients, without a second block.
+    fn in_place(&self) -> InPlace {
+        InPlace::No
     }
 
     /// Number of the layer, from 1, whose Â it multiplies by; 0 if it does not propagate.
     fn propagation(&self) -> u16 {
         0
+    }
+
+    /// Whether backward notes a node for each element of the output in [`Cx::chosen`].
+    fn chooses(&self) -> bool {
+        false
     }
 
     /// Computes the output, n × width. In place: `out` holds the first input and `inputs` the others.
@@ -140,6 +174,9 @@ pub trait Layer<T: Real>: Send + Sync {
     /// # Errors
     /// When the executor or a product fails.
     fn backward(&self, step: Backward<'_, T>, cx: &mut Cx<'_, T>) -> Result<()>;
+
+    /// What the two passes do, at a size given.
+    fn cost(&self, size: &Size<'_>) -> Cost;
 
     /// The parameters, in the order of their gradients.
     fn parameters(&self) -> &[Parameter<T>] {

@@ -2,6 +2,7 @@
 
 use super::{Backward, Cx, Layer, Needs, only, only_width};
 use crate::Result;
+use crate::cost::{Cost, Size, WORD};
 use sapwood_graph::DrawKey;
 use sapwood_sparse::{Block, Real};
 
@@ -34,6 +35,15 @@ impl<T: Real> Layer<T> for Propagate {
 
     fn propagation(&self) -> u16 {
         self.layer
+    }
+
+    /// One product with Â forward, one with Âᵀ backward if the gradient is wanted; where coordinates of messages get lost, a
+    /// random word for each.
+    fn cost(&self, size: &Size<'_>) -> Cost {
+        let width = size.input();
+        let words = if size.on.messages { size.on.entries * width as f64 * WORD } else { 0.0 };
+        let product = |read_first: f64| size.propagation(width, read_first).with_operations(words);
+        Cost::new([product(0.0)], size.wanted(0).then(|| product(size.read_first(0))))
     }
 
     fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {

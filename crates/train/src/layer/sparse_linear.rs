@@ -3,6 +3,7 @@
 
 use super::{Backward, Cx, Layer, Needs, wrong};
 use crate::Result;
+use crate::cost::{Cost, Size};
 use crate::features::SparseFeatures;
 use crate::parameter::Parameter;
 use crate::rows;
@@ -44,6 +45,19 @@ impl<T: Real> Layer<T> for SparseLinear<T> {
 
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// Forward XW gathers rows of W; backward XᵀG gathers rows of G.
+    fn cost(&self, size: &Size<'_>) -> Cost {
+        let ((inputs, outputs), n) = (self.parameters[0].shape, size.on.rows);
+        let entries = size.on.feature_entries.unwrap_or_default();
+        let bias = self.parameters.len() > 1;
+        let forward = [size.feature_product(entries, (n, inputs), outputs)].into_iter();
+        let backward = [size.feature_product(entries, (inputs, n), outputs)].into_iter();
+        Cost::new(
+            forward.chain(bias.then(|| size.pass(outputs, 2.0, 0.0))),
+            backward.chain(bias.then(|| size.column_sums(outputs))),
+        )
     }
 
     fn forward(&self, _inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {

@@ -1,7 +1,8 @@
 //! Z = A + B + …: paths that meet, such as a convolution and its self weight. The gradient of each input is G.
 
-use super::{Backward, Cx, Layer, Needs, wrong};
+use super::{Backward, Cx, InPlace, Layer, Needs, wrong};
 use crate::Result;
+use crate::cost::{Cost, Size};
 use crate::rows;
 use sapwood_sparse::{Block, Real};
 
@@ -25,8 +26,14 @@ impl<T: Real> Layer<T> for Sum {
         Needs::default()
     }
 
-    fn in_place(&self) -> bool {
-        true
+    fn in_place(&self) -> InPlace {
+        InPlace::Each
+    }
+
+    /// Each input but the first is added in a pass; backward passes G on.
+    fn cost(&self, size: &Size<'_>) -> Cost {
+        let adds = size.inputs.iter().skip(1).map(|&width| size.pass(width, 3.0, 0.0));
+        Cost::new(adds, [])
     }
 
     fn forward(&self, inputs: &[&Block<T>], out: &mut Block<T>, cx: &mut Cx<'_, T>) -> Result<()> {

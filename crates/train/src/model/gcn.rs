@@ -1,23 +1,26 @@
-//! Graph convolutions one after the other (Kipf & Welling, ICLR 2017): H ← dropout(ReLU(ÂHW [+ HW_s] + b)), the last
-//! without ReLU and dropout.
+//! Graph convolutions one after the other (Kipf & Welling, ICLR 2017): H ← dropout(ReLU(norm(ÂHW [+ HW_s] + b))), the
+//! last without ReLU and dropout.
 
 use super::{Entry, Shape};
 use crate::Result;
 use crate::network::{Builder, FEATURES};
 use crate::number::Number;
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "gcn", summary: "graph convolutions one after the other", convolves: true, f32: build, f64: build };
+pub(super) const ENTRY: Entry = Entry {
+    name: "gcn",
+    summary: "graph convolutions one after the other",
+    reads: &["with-self", "norm-layer"],
+    normalise: None,
+    f32: build,
+    f64: build,
+};
 
 fn build<T: Number>(b: &mut Builder<T>, shape: &Shape) -> Result<()> {
     let mut h = FEATURES.to_owned();
     for layer in 1..shape.layers {
-        let name = format!("convs.{}", layer - 1);
-        let z = b.convolution(&name, &h, layer as u16, shape.hidden, shape.with_self)?;
-        h = b.hidden_end(&name, &z, layer as u16, shape.dropout)?;
+        h = b.hidden_convolution(&format!("convs.{}", layer - 1), &h, layer as u16, shape)?;
+        b.cut();
     }
-    let name = format!("convs.{}", shape.layers - 1);
-    let z = b.convolution(&name, &h, shape.layers as u16, shape.classes, shape.with_self)?;
-    b.output_end(&name, &z)?;
+    b.output_convolution(&format!("convs.{}", shape.layers - 1), &h, shape.layers as u16, shape)?;
     Ok(())
 }

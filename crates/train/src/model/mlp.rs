@@ -5,16 +5,21 @@ use crate::Result;
 use crate::network::{Builder, FEATURES};
 use crate::number::Number;
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "mlp", summary: "linear layers on the features, no graph", convolves: false, f32: build, f64: build };
+pub(super) const ENTRY: Entry = Entry {
+    name: "mlp",
+    summary: "linear layers on the features, no graph",
+    reads: &["norm-layer"],
+    normalise: None,
+    f32: build,
+    f64: build,
+};
 
 fn build<T: Number>(b: &mut Builder<T>, shape: &Shape) -> Result<()> {
     let mut h = FEATURES.to_owned();
     for layer in 1..shape.layers {
-        let name = format!("lins.{}", layer - 1);
-        let z = b.linear(&name, &h, shape.hidden, false)?;
-        h = b.hidden_end(&name, &z, layer as u16, shape.dropout)?;
+        h = b.hidden_linear(&format!("lins.{}", layer - 1), &h, layer as u16, shape)?;
+        b.cut();
     }
-    b.linear(&format!("lins.{}", shape.layers - 1), &h, shape.classes, true)?;
+    b.output_linear(&format!("lins.{}", shape.layers - 1), &h, shape)?;
     Ok(())
 }

@@ -9,6 +9,9 @@ use crate::{Error, Result};
 /// The name by which a layer reads X.
 pub const FEATURES: &str = "features";
 
+/// The longest list of layers: far more than memory has activations for, and still listed in a second.
+const MOST: usize = 1 << 19;
+
 /// One layer of a network.
 pub struct Node<T: Number> {
     /// Name, unique in the network: `convs.0.lin`.
@@ -19,6 +22,8 @@ pub struct Node<T: Number> {
     pub layer: Box<dyn Layer<T>>,
     /// Columns of its output.
     pub width: usize,
+    /// Its output is a hidden activation: what a layer of the model ends with.
+    pub(super) hidden: bool,
     pub(super) sources: Vec<Source>,
 }
 
@@ -34,6 +39,8 @@ pub struct Builder<T: Number> {
     model: &'static str,
     features: Input,
     nodes: Vec<Node<T>>,
+    by_name: std::collections::BTreeMap<String, usize>,
+    cuts: Vec<usize>,
 }
 
 /// What X is, as far as layers care.
@@ -48,7 +55,21 @@ pub struct Input {
 impl<T: Number> Builder<T> {
     /// An empty list for `model` on features as described.
     pub fn new(model: &'static str, features: Input) -> Builder<T> {
-        Builder { model, features, nodes: Vec::new() }
+        Builder { model, features, nodes: Vec::new(), by_name: std::collections::BTreeMap::new(), cuts: Vec::new() }
+    }
+
+    /// What was pushed since the last cut is a layer of the model, in the sense of its number of layers: the network may
+    /// be cut here, for recomputation or between stages.
+    pub fn cut(&mut self) {
+        let here = self.nodes.len();
+        if here > self.cuts.last().copied().unwrap_or(0) {
+            self.cuts.push(here);
+        }
+    }
+
+    /// Name of the model.
+    pub fn model(&self) -> &'static str {
+        self.model
     }
 
     /// What X is.
@@ -77,6 +98,9 @@ impl<T: Number> Builder<T> {
         if name == FEATURES || self.find(&name).is_ok() {
             return Err(self.wrong(format!("two layers are called {name}")));
         }
+        if self.nodes.len() == MOST {
+            return Err(self.wrong(format!("has more than {MOST} layers in its list; use fewer --layers")));
+        }
         let mut sources = Vec::with_capacity(inputs.len());
         for &input in inputs {
             let source = match input {
@@ -93,8 +117,14 @@ impl<T: Number> Builder<T> {
         let widths: Vec<usize> = sources.iter().map(|s| self.width_of(*s)).collect();
         let width = layer.width(&widths).map_err(|e| self.wrong(format!("{name}: {e}")))?;
         let inputs = inputs.iter().map(|&i| i.to_owned()).collect();
-        self.nodes.push(Node { name: name.clone(), inputs, layer: Box::new(layer), width, sources });
+        self.by_name.insert(name.clone(), self.nodes.len());
+        self.nodes.push(Node { name: name.clone(), inputs, layer: Box::new(layer), width, hidden: false, sources });
         Ok(name)
+    }
+
+    /// Marks the output of the layer pushed last as a hidden activation.
+    pub fn mark_hidden(&mut self) {
+        self.nodes.iter_mut().last().into_iter().for_each(|node| node.hidden = true);
     }
 
     /// The network; the last layer pushed gives the logits.
@@ -104,9 +134,14 @@ impl<T: Number> Builder<T> {
     /// output (the loss overwrites the logits).
     pub fn finish(self) -> Result<Network<T>> {
         let facts: Vec<Facts> = self.nodes.iter().map(facts).collect();
-        let read = |j| facts.iter().any(|f| f.sources.contains(&Source::Node(j)));
         let last = facts.len().checked_sub(1).ok_or_else(|| self.wrong("has no layer"))?;
-        if let Some(j) = (0..last).find(|&j| !read(j)) {
+        let mut read = vec![false; facts.len()];
+        facts.iter().flat_map(|fact| &fact.sources).for_each(|source| {
+            if let Source::Node(j) = source {
+                read[*j] = true;
+            }
+        });
+        if let Some(j) = (0..last).find(|&j| !read[j]) {
             return Err(self.wrong(format!("nobody reads {}", self.nodes[j].name)));
         }
         if facts[last].needs.output {
@@ -114,11 +149,12 @@ impl<T: Number> Builder<T> {
                 self.wrong(format!("{} cannot be last: its backward pass reads the logits", self.nodes[last].name))
             );
         }
-        Ok(Network { model: self.model, nodes: self.nodes, schedule: Schedule::new(facts) })
+        let cuts = self.cuts.into_iter().filter(|&cut| cut <= last).collect();
+        Ok(Network { model: self.model, nodes: self.nodes, schedule: Schedule::new(facts, cuts) })
     }
 
     fn find(&self, name: &str) -> Result<usize> {
-        self.nodes.iter().position(|n| n.name == name).ok_or_else(|| self.wrong(format!("no layer is called {name}")))
+        self.by_name.get(name).copied().ok_or_else(|| self.wrong(format!("no layer is called {name}")))
     }
 
     fn width_of(&self, source: Source) -> usize {

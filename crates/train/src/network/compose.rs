@@ -2,7 +2,10 @@
 
 use super::{Builder, FEATURES};
 use crate::Result;
-use crate::layer::{Activation, Dropout, Function, Linear, Propagate, SparseLinear, Sum};
+use crate::layer::{
+    Activation, BatchNorm, Dropout, Function, LayerNorm, Linear, PairNorm, Propagate, SparseLinear, Sum,
+};
+use crate::model::{NormLayer, Shape};
 use crate::number::Number;
 
 impl<T: Number> Builder<T> {
@@ -47,27 +50,117 @@ impl<T: Number> Builder<T> {
         self.push(format!("{name}.sum"), &[&out, &own], Sum)
     }
 
-    /// dropout(ReLU(z + b)), the end of hidden layer number `layer` called `name`.
+    /// Hidden layer number `layer`: dropout(ReLU(norm(convolution + b))).
     ///
     /// # Errors
     /// As [`Builder::push`].
-    pub fn hidden_end(&mut self, name: &str, input: &str, layer: u16, dropout: f64) -> Result<String> {
-        let width = self.width(input)?;
-        let activation =
-            Activation::new(Function::Relu).with_bias(name, width).with_dropout(Dropout::new(dropout, layer)?);
-        self.push(format!("{name}.activation"), &[input], activation)
+    pub fn hidden_convolution(&mut self, name: &str, input: &str, layer: u16, shape: &Shape) -> Result<String> {
+        let z = self.convolution(name, input, layer, shape.hidden, shape.options.with_self)?;
+        self.hidden_end(name, &z, Dropout::new(shape.dropout, layer)?, shape)
     }
 
-    /// z + b, the end of the output layer called `name`.
+    /// Hidden layer number `layer` without the graph: dropout(ReLU(norm(HW + b))).
     ///
     /// # Errors
     /// As [`Builder::push`].
-    pub fn output_end(&mut self, name: &str, input: &str) -> Result<String> {
-        let width = self.width(input)?;
-        self.push(format!("{name}.logits"), &[input], Activation::new(Function::Identity).with_bias(name, width))
+    pub fn hidden_linear(&mut self, name: &str, input: &str, layer: u16, shape: &Shape) -> Result<String> {
+        let z = self.linear(name, input, shape.hidden, false)?;
+        self.hidden_end(name, &z, Dropout::new(shape.dropout, layer)?, shape)
     }
 
-    fn reads_sparse(&self, input: &str) -> bool {
+    /// dropout(ReLU(norm(z + b))), the end of a hidden layer called `name`.
+    ///
+    /// # Errors
+    /// As [`Builder::push`].
+    pub fn hidden_end(&mut self, name: &str, z: &str, dropout: Dropout, shape: &Shape) -> Result<String> {
+        self.hidden_end_with(name, Some(name), z, dropout, shape)
+    }
+
+    /// The end of a hidden layer called `name` whose bias is called after `bias`, if it has one.
+    ///
+    /// # Errors
+    /// As [`Builder::push`].
+    pub fn hidden_end_with(
+        &mut self,
+        name: &str,
+        bias: Option<&str>,
+        z: &str,
+        dropout: Dropout,
+        shape: &Shape,
+    ) -> Result<String> {
+        let mut activation = Activation::new(Function::Relu).with_dropout(dropout);
+        let mut z = z.to_owned();
+        match (bias, shape.options.norm_layer) {
+            (None, _) => {}
+            (Some(bias), NormLayer::None) => activation = activation.with_bias(bias, self.width(&z)?),
+            (Some(bias), _) => z = self.bias(name, bias, &z)?,
+        }
+        let normed = self.norm(name, &z, shape.options.norm_layer)?;
+        let end = self.push(format!("{name}.activation"), &[&normed], activation)?;
+        self.mark_hidden();
+        Ok(end)
+    }
+
+    /// The output layer, number `layer`: convolution + b.
+    ///
+    /// # Errors
+    /// As [`Builder::push`].
+    pub fn output_convolution(&mut self, name: &str, input: &str, layer: u16, shape: &Shape) -> Result<String> {
+        let z = self.convolution(name, input, layer, shape.classes, shape.options.with_self)?;
+        self.output_end(name, &z, shape)
+    }
+
+    /// The output layer without the graph: HW + b.
+    ///
+    /// # Errors
+    /// As [`Builder::push`].
+    pub fn output_linear(&mut self, name: &str, input: &str, shape: &Shape) -> Result<String> {
+        if shape.options.norm_layer == NormLayer::Batch {
+            let z = self.linear(name, input, shape.classes, false)?;
+            return self.output_end(name, &z, shape);
+        }
+        self.linear(name, input, shape.classes, true)
+    }
+
+    /// z + b, the end of the output layer called `name`; with batch norms one more, as the DropEdge scripts have it.
+    ///
+    /// # Errors
+    /// As [`Builder::push`].
+    pub fn output_end(&mut self, name: &str, z: &str, shape: &Shape) -> Result<String> {
+        self.output_end_with(name, name, z, shape)
+    }
+
+    /// The end of the output layer called `name` whose bias is called after `bias`.
+    ///
+    /// # Errors
+    /// As [`Builder::push`].
+    pub fn output_end_with(&mut self, name: &str, bias: &str, z: &str, shape: &Shape) -> Result<String> {
+        let biased = self.bias(name, bias, z)?;
+        match shape.options.norm_layer {
+            NormLayer::Batch => self.norm(name, &biased, NormLayer::Batch),
+            _ => Ok(biased),
+        }
+    }
+
+    /// z + b, in a layer called after `name`; b is called after `bias`.
+    fn bias(&mut self, name: &str, bias: &str, z: &str) -> Result<String> {
+        let width = self.width(z)?;
+        self.push(format!("{name}.biased"), &[z], Activation::new(Function::Identity).with_bias(bias, width))
+    }
+
+    /// A norm layer called after `name`.
+    fn norm(&mut self, name: &str, z: &str, norm: NormLayer) -> Result<String> {
+        let (width, name) = (self.width(z)?, format!("{name}.norm"));
+        match norm {
+            NormLayer::None => Ok(z.to_owned()),
+            NormLayer::Batch => self.push(name.clone(), &[z], BatchNorm::new(&name, width)),
+            NormLayer::Layer => self.push(name.clone(), &[z], LayerNorm::new(&name, width)),
+            NormLayer::Pair => self.push(name, &[z], PairNorm),
+        }
+    }
+
+    /// Whether `input` is a sparse X, which only a linear layer can read.
+    pub fn reads_sparse(&self, input: &str) -> bool {
         input == FEATURES && self.features().sparse
     }
 }

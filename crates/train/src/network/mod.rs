@@ -6,10 +6,14 @@
 
 mod build;
 mod compose;
+mod cost;
+mod join;
 mod run;
 pub(crate) mod schedule;
 
 pub use build::{Builder, FEATURES, Input, Node};
+pub use cost::LayerCost;
+pub use join::Join;
 pub use run::Pass;
 
 use crate::Result;
@@ -47,8 +51,32 @@ impl<T: Number> Network<T> {
         self.nodes.iter().map(|node| node.layer.propagation()).max().unwrap_or(0)
     }
 
+    /// Columns of the widest layer that chooses among neighbours.
+    pub(crate) fn widest_choice(&self) -> usize {
+        self.nodes.iter().filter(|node| node.layer.chooses()).map(|node| node.width).max().unwrap_or(0)
+    }
+
     pub(crate) fn schedule(&self) -> &Schedule {
         &self.schedule
+    }
+
+    /// How many segments of layers can be recomputed.
+    pub fn recomputable(&self) -> usize {
+        self.schedule.recomputable()
+    }
+
+    /// Has backward recompute the activations of the first `segments` segments, ⌈√L⌉ layers each, in place of keeping
+    /// them. The results have the same bits.
+    pub fn recompute(&mut self, segments: usize) {
+        self.schedule.recompute(segments);
+    }
+
+    /// Names of the layers whose outputs are hidden activations, sorted: what the next layer of the model reads.
+    pub fn activations(&self) -> Vec<String> {
+        let hidden = self.nodes.iter().filter(|node| node.hidden);
+        let mut names: Vec<String> = hidden.map(|node| node.name.clone()).collect();
+        names.sort_unstable();
+        names
     }
 
     /// All parameters, in the order of the layers.
@@ -63,7 +91,7 @@ impl<T: Number> Network<T> {
 
     /// Numbers that are learnt.
     pub fn parameter_count(&self) -> u64 {
-        self.parameters().map(Parameter::count).sum()
+        self.parameters().filter(|p| p.role.learnt()).map(Parameter::count).sum()
     }
 
     /// One zero block per parameter, for gradients or for the state of an optimiser.

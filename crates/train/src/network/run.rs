@@ -3,7 +3,7 @@
 use super::schedule::{Backward as Step, Forward, Place, Source};
 use super::{Network, Node};
 use crate::arena::Arena;
-use crate::layer::{Backward, Cx, Target};
+use crate::layer::{Backward, Cx, InPlace, Target};
 use crate::number::Number;
 use crate::rows;
 use crate::{Error, Result};
@@ -42,7 +42,7 @@ impl<T: Number> Network<T> {
         cx: &mut Cx<'_, T>,
         keep: bool,
     ) -> Result<Block<T>> {
-        self.forward_watched(pass, arena, cx, keep, |_, _| ())
+        self.forward_watched(pass, arena, cx, keep, &mut |_, _| Ok(()))
     }
 
     /// Runs forward once more and names the first layer whose output is not finite.
@@ -56,33 +56,49 @@ impl<T: Number> Network<T> {
         cx: &mut Cx<'_, T>,
     ) -> Result<Option<String>> {
         let mut found = None;
-        let logits = self.forward_watched(pass, arena, cx, false, |name, out| {
+        let logits = self.forward_watched(pass, arena, cx, false, &mut |name, out| {
             if found.is_none() && !out.as_slice().iter().all(|v| v.is_finite()) {
                 found = Some(name.to_owned());
             }
+            Ok(())
         })?;
         arena.give(logits);
         Ok(found)
     }
 
-    fn forward_watched(
+    /// As [`Network::forward`]; `watch` sees the output of each layer as it is made, by the name of the layer.
+    pub(crate) fn forward_watched(
         &self,
         pass: &mut Pass<T>,
         arena: &mut Arena<T>,
         cx: &mut Cx<'_, T>,
         keep: bool,
-        mut watch: impl FnMut(&str, &Block<T>),
+        watch: &mut dyn FnMut(&str, &Block<T>) -> Result<()>,
     ) -> Result<Block<T>> {
         pass.outputs.resize_with(self.nodes.len(), || None);
-        for step in self.schedule.forward(keep) {
+        let steps = if keep { &self.schedule.train.forward } else { &self.schedule.evaluate };
+        self.run_all(steps, pass, arena, cx, watch)?;
+        pass.outputs.last_mut().and_then(Option::take).ok_or_else(|| self.broken("logits"))
+    }
+
+    /// Runs some layers forward.
+    fn run_all(
+        &self,
+        steps: &[Forward],
+        pass: &mut Pass<T>,
+        arena: &mut Arena<T>,
+        cx: &mut Cx<'_, T>,
+        watch: &mut dyn FnMut(&str, &Block<T>) -> Result<()>,
+    ) -> Result<()> {
+        for step in steps {
             let out = self.run(step, &mut pass.outputs, arena, cx)?;
-            watch(&self.nodes[step.node].name, &out);
+            watch(&self.nodes[step.node].name, &out)?;
             pass.outputs[step.node] = Some(out);
             for &done in &step.release {
                 pass.outputs[done].take().into_iter().for_each(|block| arena.give(block));
             }
         }
-        pass.outputs.last_mut().and_then(Option::take).ok_or_else(|| self.broken("logits"))
+        Ok(())
     }
 
     /// The output of one layer.
@@ -125,7 +141,8 @@ impl<T: Number> Network<T> {
         pass.gradients.resize_with(self.nodes.len(), || None);
         pass.gradients[self.nodes.len() - 1] = Some(grad);
         let mut rest = weights;
-        for step in &self.schedule.backward {
+        for step in &self.schedule.train.backward {
+            self.run_all(&step.again, pass, arena, cx, &mut |_, _| Ok(()))?;
             let node = &self.nodes[step.node];
             let at = rest.len().checked_sub(node.layer.parameters().len()).ok_or_else(|| self.broken(&node.name))?;
             let (before, own) = rest.split_at_mut(at);
@@ -147,22 +164,20 @@ impl<T: Number> Network<T> {
         cx: &mut Cx<'_, T>,
         weights: &mut [Block<T>],
     ) -> Result<()> {
-        let (needs, in_place) = (node.layer.needs(), node.layer.in_place());
+        let needs = node.layer.needs();
         let mut grad = pass.gradients[step.node].take().ok_or_else(|| self.broken(&node.name))?;
-        let mut into = if in_place { Vec::new() } else { self.targets(step, pass, arena, cx)? };
-        let inputs = if needs.input { self.inputs(&node.sources, &pass.outputs, cx)? } else { Vec::new() };
+        let mut into = self.targets(step, pass, arena, cx)?;
+        let overwritten = usize::from(node.layer.in_place() != InPlace::No);
+        let sources = if needs.input { &node.sources[overwritten..] } else { &[] };
+        let inputs = self.inputs(sources, &pass.outputs, cx)?;
         let output = if needs.output { Some(self.value(Source::Node(step.node), &pass.outputs, cx)?) } else { None };
         node.layer.backward(Backward { inputs: &inputs, output, grad: &mut grad, into: &mut into, weights }, cx)?;
-        if in_place {
-            return hand_down(grad, &step.into, &mut pass.gradients, arena, cx);
-        }
-        arena.give(grad);
         for (target, block) in step.into.iter().zip(into) {
             if let (Some(j), Some((block, _))) = (target, block) {
                 pass.gradients[*j] = Some(block);
             }
         }
-        Ok(())
+        hand_down(grad, &step.heirs, &mut pass.gradients, arena, cx)
     }
 
     /// The blocks that the gradients of a layer's inputs go to: a new one for the first reader of an output (in backward
@@ -203,16 +218,16 @@ impl<T: Number> Network<T> {
     }
 }
 
-/// Gives the gradient that an in-place layer left to each of its inputs: the block itself to one of them.
+/// Gives what a layer left of G to those whose gradient it is, the block itself to one of them.
 fn hand_down<T: Number>(
     grad: Block<T>,
-    into: &[Option<usize>],
+    heirs: &[usize],
     gradients: &mut [Option<Block<T>>],
     arena: &mut Arena<T>,
     cx: &Cx<'_, T>,
 ) -> Result<()> {
     let mut heir = None;
-    for &j in into.iter().flatten() {
+    for &j in heirs {
         match &mut gradients[j] {
             Some(block) => rows::add(cx.exec, block, &grad)?,
             None if heir.is_none() => heir = Some(j),

@@ -3,6 +3,7 @@
 //! A rule sees validation results only; by type it cannot see a test label. The choice moves results by up to two
 //! points, so it is always printed.
 
+mod dropedge;
 mod last;
 mod val_acc;
 mod val_loss;
@@ -16,6 +17,9 @@ pub struct Candidate {
     pub val_loss: f64,
     /// Share of the validation nodes classified rightly; NaN without any.
     pub val_acc: f64,
+    /// Mean loss on the validation nodes in the epoch's own pass, taken before its step: dropout on, on the sampled graph.
+    /// NaN unless the rule [asks](Entry::train_mode) for it.
+    pub train_mode_val_loss: f64,
 }
 
 /// A rule.
@@ -27,12 +31,14 @@ pub struct Entry {
     pub summary: &'static str,
     /// Whether the rule needs labelled validation nodes.
     pub validates: bool,
+    /// Whether the rule reads [`Candidate::train_mode_val_loss`], which the trainer computes for such rules only.
+    pub train_mode: bool,
     /// Whether the later candidate (first argument) replaces the best so far (second).
     pub replaces: fn(&Candidate, &Candidate) -> bool,
 }
 
 /// Every rule; the first is the default.
-pub static ALL: &[Entry] = &[val_acc::ENTRY, val_loss::ENTRY, last::ENTRY];
+pub static ALL: &[Entry] = &[val_acc::ENTRY, val_loss::ENTRY, last::ENTRY, dropedge::ENTRY];
 
 /// The registry line of `name` among `all`.
 ///
@@ -53,7 +59,7 @@ mod tests {
         let rule = find(ALL, rule).unwrap();
         let mut chosen: Option<Candidate> = None;
         for (i, &(val_loss, val_acc)) in candidates.iter().enumerate() {
-            let new = Candidate { epoch: i as u32 + 1, val_loss, val_acc };
+            let new = Candidate { epoch: i as u32 + 1, val_loss, val_acc, train_mode_val_loss: f64::NAN };
             if chosen.is_none_or(|old| (rule.replaces)(&new, &old)) {
                 chosen = Some(new);
             }
@@ -73,5 +79,12 @@ mod tests {
         assert_eq!(best("val-loss", &[(1.0, 0.9), (0.5, 0.1), (0.5, 0.9)]), 2);
         assert_eq!(best("last", &[(1.0, 0.9), (0.5, 0.1), (9.0, 0.0)]), 3);
         assert_eq!(best("last", &[(f64::NAN, f64::NAN), (f64::NAN, f64::NAN)]), 2);
+    }
+
+    #[test]
+    fn only_the_dropedge_rule_asks_for_the_loss_of_the_training_pass() {
+        let asking: Vec<&str> = ALL.iter().filter(|e| e.train_mode).map(|e| e.name).collect();
+        assert_eq!(asking, ["dropedge"]);
+        assert!(ALL.iter().all(|e| e.validates || !e.train_mode));
     }
 }

@@ -6,6 +6,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "val-acc",
     summary: "highest validation accuracy; ties: smaller validation loss, then the earlier epoch",
     validates: true,
+    train_mode: false,
     replaces,
 };
 

@@ -2,8 +2,13 @@
 
 use super::{Candidate, Entry};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "val-loss", summary: "smallest validation loss; ties: the earlier epoch", validates: true, replaces };
+pub(super) const ENTRY: Entry = Entry {
+    name: "val-loss",
+    summary: "smallest validation loss; ties: the earlier epoch",
+    validates: true,
+    train_mode: false,
+    replaces,
+};
 
 fn replaces(new: &Candidate, best: &Candidate) -> bool {
     new.val_loss < best.val_loss

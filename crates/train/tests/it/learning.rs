@@ -66,7 +66,8 @@ fn the_loss_falls_and_evaluations_come_when_asked() {
     let problem = worlds::problem::<f32>(&runtime, worlds::planted(120, 3, 0.2, 0.02, 1), &settings);
     let methods = sapwood_train::experiment::methods(runtime.exec(), &problem, &settings, Default::default()).unwrap();
     let mut diary = Diary::default();
-    let outcome = sapwood_train::experiment::run(runtime.exec(), &problem, &settings, &methods, &mut diary).unwrap();
+    let outcome =
+        sapwood_train::experiment::run(runtime.exec(), &problem, &settings, &methods, None, &mut diary).unwrap();
     assert_eq!((diary.losses.len(), diary.runs, diary.evaluated), (43, 1, vec![10, 20, 30, 40, 43]));
     assert!(diary.losses[42] < 0.25 * diary.losses[0], "{} {}", diary.losses[0], diary.losses[42]);
     assert_eq!(outcome.methods[0].runs[0].best_epoch, Some(43));
@@ -81,7 +82,8 @@ fn every_epoch_has_its_own_draw() {
     let problem = worlds::problem::<f32>(&runtime, worlds::planted(120, 3, 0.05, 0.01, 1), &settings);
     let methods = sapwood_train::experiment::methods(runtime.exec(), &problem, &settings, Default::default()).unwrap();
     let mut diary = Diary::default();
-    let outcome = sapwood_train::experiment::run(runtime.exec(), &problem, &settings, &methods, &mut diary).unwrap();
+    let outcome =
+        sapwood_train::experiment::run(runtime.exec(), &problem, &settings, &methods, None, &mut diary).unwrap();
     diary.isolated.sort_unstable();
     diary.isolated.dedup();
     assert!(diary.isolated.len() > 3, "{:?}", diary.isolated);

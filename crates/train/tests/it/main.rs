@@ -1,9 +1,14 @@
 //! The training crate as its users see it.
 #![cfg(test)]
 
+mod checks;
 mod conformance;
+mod cost;
 mod edges;
 mod gradient;
 mod learning;
+mod models;
+mod norms;
 mod same_bits;
+mod twins;
 mod worlds;

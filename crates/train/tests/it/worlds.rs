@@ -150,5 +150,5 @@ pub(crate) fn train_with<T: Number>(
     let runtime = Runtime::threads(threads).unwrap();
     let problem = problem::<T>(&runtime, world, settings);
     let methods = experiment::methods(runtime.exec(), &problem, settings, registries).unwrap();
-    experiment::run(runtime.exec(), &problem, settings, &methods, &mut ()).unwrap()
+    experiment::run(runtime.exec(), &problem, settings, &methods, None, &mut ()).unwrap()
 }

@@ -16,7 +16,7 @@ pub(super) struct Labels {
 }
 
 /// Classes are numbered densely; beyond this many, a label is a mistake.
-const MOST: u64 = 1 << 20;
+pub(in crate::dataset) const MOST: u64 = 1 << 20;
 
 pub(super) fn read(files: &mut Files, nodes: &mut Nodes) -> Result<Labels> {
     let mut labels = Labels::default();
@@ -87,7 +87,7 @@ fn names(text: &Text, classes: usize) -> Result<Vec<String>> {
 }
 
 /// A warning for class numbers that no node has.
-pub(super) fn gaps(data: &GraphData) -> Option<String> {
+pub(in crate::dataset) fn gaps(data: &GraphData) -> Option<String> {
     let sizes = data.class_sizes();
     let empty: Vec<String> = (0..data.classes).filter(|&c| sizes[c] == 0).map(|c| c.to_string()).collect();
     (!empty.is_empty()).then(|| format!("no node has class {}; kept as an empty class", shorten(&empty)))

@@ -1,4 +1,4 @@
-//! `sapwood bench train`: one full-batch epoch of a graph convolutional network, alone and with its evaluation.
+//! `sapwood bench train`: one full-batch epoch of a graph network, alone and with its evaluation.
 //!
 //! The peers start from our initial weights, written to a folder for them, so the losses of the first epochs without
 //! dropout must be ours: that is the check. What is timed has dropout on, each system with its own random numbers.
@@ -29,24 +29,40 @@ static PEERS: &[PeerEntry] = &[
 /// What is measured.
 static NETWORKS: &[Case] = &[
     Case {
+        name: "debian",
         label: "debian gcn 2×64",
         data: "debian",
         place: "debian-packages",
         split: None,
+        model: "gcn",
         layers: 2,
         hidden: 64,
         l2: 5e-5,
         what: &["train", "train+evaluate"],
     },
     Case {
+        name: "cora",
         label: "cora gcn 4×128",
         data: "cora",
         place: "cora",
         split: Some("full"),
+        model: "gcn",
         layers: 4,
         hidden: 128,
         l2: 5e-4,
         what: &["train", "train+evaluate"],
+    },
+    Case {
+        name: "cora-deep",
+        label: "cora jknet 64×128",
+        data: "cora",
+        place: "cora",
+        split: Some("full"),
+        model: "jknet",
+        layers: 64,
+        hidden: 128,
+        l2: 5e-4,
+        what: &["train+evaluate"],
     },
 ];
 
@@ -55,11 +71,11 @@ const CHECKED_EPOCHS: usize = 5;
 const LR: f64 = 0.01;
 const DROPOUT: f64 = 0.5;
 
-/// Training epochs of graph convolutional networks.
+/// Training epochs of graph networks.
 #[derive(Debug, Args)]
 pub(super) struct Train {
-    /// Data sets: debian, cora [default: both]
-    data: Vec<String>,
+    /// Cases: debian, cora, cora-deep (64 layers) [default: all]
+    cases: Vec<String>,
     /// Peers: scipy, pyg, torch, none
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "scipy,pyg")]
     peers: Vec<String>,
@@ -70,10 +86,13 @@ pub(super) struct Train {
 /// A network on a data set.
 #[derive(Debug)]
 struct Case {
+    /// Name on the command line.
+    name: &'static str,
     label: &'static str,
     data: &'static str,
     place: &'static str,
     split: Option<&'static str>,
+    model: &'static str,
     layers: usize,
     hidden: usize,
     l2: f64,
@@ -104,15 +123,15 @@ impl Run for Train {
 
 impl Train {
     fn cases(&self) -> Result<Vec<&'static Case>, Failure> {
-        if self.data.is_empty() {
+        if self.cases.is_empty() {
             return Ok(NETWORKS.iter().collect());
         }
-        let known = || NETWORKS.iter().map(|case| case.data).collect::<Vec<_>>().join(", ");
+        let known = || NETWORKS.iter().map(|case| case.name).collect::<Vec<_>>().join(", ");
         let find = |name: &String| {
-            let case = NETWORKS.iter().find(|case| case.data == name);
+            let case = NETWORKS.iter().find(|case| case.name == name);
             case.ok_or_else(|| Failure::usage(format!("{name}: no such benchmark")).hint(format!("one of {}", known())))
         };
-        self.data.iter().map(find).collect()
+        self.cases.iter().map(find).collect()
     }
 
     fn measure(
@@ -145,7 +164,7 @@ impl Case {
     /// Our settings, with or without dropout.
     fn settings(&self, seed: u64, dropout: f64) -> Result<Settings, BoxError> {
         let request = Request {
-            model: Some("gcn".to_owned()),
+            model: Some(self.model.to_owned()),
             layers: Some(self.layers),
             hidden: Some(self.hidden),
             lr: Some(LR),
@@ -164,6 +183,7 @@ impl Case {
     fn arguments(&self, path: &Path, weights: &Path) -> Vec<String> {
         let mut arguments = vec![path.display().to_string(), "--weights".to_owned(), weights.display().to_string()];
         let named = [
+            ("--model", self.model.to_owned()),
             ("--layers", self.layers.to_string()),
             ("--hidden", self.hidden.to_string()),
             ("--lr", LR.to_string()),
@@ -217,7 +237,9 @@ fn as_pytorch(parameter: &Parameter<f32>) -> npy::Array {
     let value = &parameter.value;
     let (rows, cols) = value.shape();
     match parameter.role {
-        Role::Bias => npy::Array { shape: vec![cols], data: npy::Data::F32(value.as_slice().to_vec()) },
+        Role::Bias | Role::Gain | Role::Shift | Role::Mean | Role::Variance => {
+            npy::Array { shape: vec![cols], data: npy::Data::F32(value.as_slice().to_vec()) }
+        }
         Role::Weight => {
             let transposed = (0..cols).flat_map(|j| (0..rows).map(move |i| value.row(i)[j])).collect();
             npy::Array { shape: vec![cols, rows], data: npy::Data::F32(transposed) }

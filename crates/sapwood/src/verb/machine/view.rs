@@ -1,5 +1,6 @@
 //! A machine as JSON (`sapwood.machine.show/1`, `.discover/1`) and as indented text.
 
+use super::rates::{self, RatesView};
 use sapwood_machine::{Compute, Device, Link, Measured, Memory, Tree, Values, units};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub(super) struct View<'t> {
     leaves: usize,
     levels: Vec<LevelView<'t>>,
     overrides: Vec<OverrideView>,
+    /// What was measured kernel by kernel, if the file has it.
+    rates: Option<RatesView>,
     /// The file written.
     path: Option<&'t Path>,
 }
@@ -97,6 +100,7 @@ impl<'t> View<'t> {
             leaves: tree.leaf_count(),
             levels: levels.collect(),
             overrides: overrides.collect(),
+            rates: tree.rates().map(RatesView::new),
             path,
         }
     }
@@ -180,6 +184,10 @@ pub(super) fn print(tree: &Tree, out: &mut dyn Write) -> io::Result<()> {
         for (label, text) in lines(&exception.values) {
             writeln!(out, "  {label:<10} {text}")?;
         }
+    }
+    if let Some(stated) = tree.rates() {
+        writeln!(out)?;
+        rates::print(stated, out)?;
     }
     Ok(())
 }

@@ -7,32 +7,13 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 /// Long flags of later steps, and what serves meanwhile.
 const LATER: &[(&str, &str)] = &[
-    ("norm-layer", "networks have no norm layers yet"),
     ("multi", "parallel edges are merged"),
-    ("jk", "use --model gcn or mlp"),
-    ("aggregator", "use --model gcn or mlp"),
-    ("prop-steps", "use --model gcn or mlp"),
-    ("teleport", "use --model gcn or mlp"),
-    ("lambda", "use --model gcn or mlp"),
-    ("momentum", "use --optimiser adam"),
-    ("nesterov", "use --optimiser adam"),
-    ("clip", "gradients are not clipped"),
-    ("lr-schedule", "--lr is constant"),
-    ("l2-on", "L2 covers weights, not biases"),
     ("seeds-in-parallel", "seeds run one after the other, each on all threads"),
-    ("patience", "a run trains all --epochs; --select chooses among them"),
     ("batch", "training is full-batch"),
     ("batch-size", "training is full-batch"),
     ("micro-draws", "there is one draw per step"),
     ("stages", "the whole network runs as one stage"),
     ("plan", "the whole network runs as one stage"),
-    ("recompute", "activations are kept; --dry-run says how much memory that takes"),
-    ("preset", "give the settings as flags"),
-    ("out", "results go to stdout, with --json as one object; --log FILE.jsonl keeps every epoch"),
-    ("checkpoint-every", "runs are not saved yet; --log FILE.jsonl keeps every epoch"),
-    ("resume", "runs are not saved yet"),
-    ("from", "runs are not saved yet"),
-    ("save-predictions", "predictions are not saved yet"),
 ];
 
 /// Whichever of the flags of later steps was given first in the table, and the other way to say p.
@@ -57,9 +38,7 @@ impl Later {
 
 fn hidden(name: &'static str) -> Arg {
     // With or without a value: what follows is not understood anyway.
-    let arg =
-        Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append).allow_negative_numbers(true);
-    if name == "out" { arg.short('o') } else { arg }
+    Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append).allow_negative_numbers(true)
 }
 
 impl Args for Later {

@@ -1,12 +1,15 @@
 //! What an experiment found: the JSON object `sapwood.train/1` and the table. Members of later steps are null.
 
+use super::cost::{Compared, Cost};
 use super::table;
 use crate::cli::resources;
 use crate::cli::{Context, Failure};
 use sapwood_graph::sampler::{AutoDirection, Direction};
 use sapwood_graph::structure::Statistics;
 use sapwood_graph::{FeatureMatrix, GraphData};
+use sapwood_train::cost::Predicted;
 use sapwood_train::experiment::{MethodRecord, Outcome, PairRecord, RunRecord};
+use sapwood_train::preset::{self, Published};
 use sapwood_train::trainer::NonFinite;
 use sapwood_train::{Estimate, Settings};
 use serde::Serialize;
@@ -31,7 +34,7 @@ pub(super) struct Data {
     pub(super) classes: usize,
     pub(super) features: usize,
     split: Option<String>,
-    sha256: String,
+    pub(super) sha256: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -97,11 +100,18 @@ pub(super) struct Report<'a> {
     pub(super) runs: Vec<Run<'a>>,
     pub(super) methods: Vec<Method<'a>>,
     pub(super) paired: Vec<Pair<'a>>,
+    /// What the paper of the preset reports, in percent.
+    pub(super) published: Option<Published>,
     cost: Cost,
     pub(super) select: &'static str,
     complete: bool,
     pub(super) interrupted: bool,
     pub(super) measured: Measured,
+    /// Predicted seconds by method, to be shown beside the measured ones.
+    #[serde(skip)]
+    pub(super) predicted: Option<&'a Predicted>,
+    #[serde(skip)]
+    pub(super) compared: Option<Compared>,
     #[serde(skip)]
     pub(super) headline: String,
     #[serde(skip)]
@@ -163,18 +173,13 @@ pub(super) struct Pair<'a> {
     p_value: Option<f64>,
 }
 
-/// Predictions need the rates of a machine file; later steps fill this in.
-#[derive(Debug, Serialize)]
-struct Cost {
-    predicted_s: Option<f64>,
-    by_stage: [f64; 0],
-}
-
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) total_s: f64,
     pub(super) runs: Vec<RunTime>,
     cost_ratio: Option<f64>,
+    /// The most that activations and gradients took at one time, over all runs.
+    arena_high_water_bytes: Option<u64>,
     peak_rss_bytes: Option<u64>,
 }
 
@@ -185,11 +190,18 @@ pub(super) struct RunTime {
 }
 
 impl Measured {
-    pub(super) fn of<'a>(runs: impl Iterator<Item = &'a RunRecord>, total_s: f64) -> Measured {
+    /// Of experiments that took `total_s` together.
+    pub(super) fn of<'a>(
+        outcomes: impl Iterator<Item = &'a Outcome> + Clone,
+        compared: Option<Compared>,
+        total_s: f64,
+    ) -> Measured {
+        let runs = outcomes.clone().flat_map(|o| &o.methods).flat_map(|m| &m.runs);
         Measured {
             total_s,
-            runs: runs.map(|r| RunTime { run_s: r.run_s, epoch_s: r.epoch_s }).collect(),
-            cost_ratio: None,
+            runs: runs.map(|r: &RunRecord| RunTime { run_s: r.run_s, epoch_s: r.epoch_s }).collect(),
+            cost_ratio: compared.map(|c| c.ratio()),
+            arena_high_water_bytes: outcomes.map(|o| o.arena.high_water).max(),
             peak_rss_bytes: resources::peak_rss_bytes(),
         }
     }
@@ -200,12 +212,12 @@ impl<'a> Report<'a> {
     pub(super) fn new(
         facts: &'a Facts,
         settings: &'a Settings,
-        outcome: Option<&'a Outcome>,
-        structure: &[Statistics],
+        (outcome, structure, predicted): (Option<&'a Outcome>, &[Statistics], Option<&'a Predicted>),
         total_s: f64,
     ) -> Report<'a> {
         let methods = outcome.map_or(&[][..], |o| &o.methods);
         let runs = || methods.iter().flat_map(|m| &m.runs);
+        let compared = Compared::of(predicted, runs());
         let comparisons: Vec<&PairRecord> = outcome.iter().flat_map(|o| &o.paired).collect();
         Report {
             schema: "sapwood.train/1",
@@ -217,11 +229,14 @@ impl<'a> Report<'a> {
             runs: runs().map(run).collect(),
             methods: methods.iter().map(method).collect(),
             paired: comparisons.iter().copied().map(pair).collect(),
-            cost: Cost { predicted_s: None, by_stage: [] },
+            published: settings.preset.and_then(|name| preset::find(preset::ALL, name).ok()?.published),
+            cost: Cost::new(predicted),
             select: settings.select.name,
             complete: outcome.is_some_and(Outcome::complete),
             interrupted: outcome.is_some_and(|o| o.interrupted),
-            measured: Measured::of(runs(), total_s),
+            measured: Measured::of(outcome.into_iter(), compared, total_s),
+            predicted,
+            compared,
             headline: facts.headline(),
             seeds: settings.seeds,
             comparisons,
@@ -235,7 +250,10 @@ impl<'a> Report<'a> {
 
     /// Prints what a dry run knows.
     pub(super) fn emit_dry(&self, cx: &Context) -> Result<(), Failure> {
-        cx.emit(self, |out| table::print_estimate(&self.headline, &self.estimate, out))
+        cx.emit(self, |out| {
+            table::print_estimate(&self.headline, &self.estimate, out)?;
+            table::print_predicted(self.predicted, self.seeds, out)
+        })
     }
 }
 

@@ -4,16 +4,22 @@
 //! at each rate, and the standard deviation of these means over the rates.
 
 use super::progress::Progress;
-use super::report::{Data, Facts, Measured, Method, Model, Pair, Run, Sampler, method, pair, run as run_of, sampler};
-use super::{announce, exit};
+use super::report::{
+    Data, Facts, Measured, Method as MethodRow, Model, Pair, Run, Sampler, method, pair, run as run_of, sampler,
+};
+use super::save::Plan;
+use super::{announce, exit, page};
 use crate::cli::{Context, Exit, Failure};
 use crate::verb::table::aligned;
 use sapwood_graph::Rates;
 use sapwood_graph::structure::Statistics;
 use sapwood_skeleton::Exec;
+use sapwood_train::checkpoint::Source;
 use sapwood_train::experiment::{self, Outcome};
+use sapwood_train::trainer::Method;
 use sapwood_train::{Log, Number, Problem, Registries, Settings};
 use serde::Serialize;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -52,6 +58,29 @@ impl FromStr for Sweep {
     }
 }
 
+impl Sweep {
+    /// The rates.
+    pub(super) fn rates(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+/// The settings of each rate.
+pub(super) fn at_rates(settings: &Settings, rates: &[f64]) -> Vec<Settings> {
+    let at = |&p: &f64| {
+        let mut settings = settings.clone();
+        settings.options.rates = Rates::Const(p);
+        settings
+    };
+    rates.iter().map(at).collect()
+}
+
+/// Leaves out the methods that drop nothing at rate `p`: they were trained at the first rate. At a rate of 0 nobody drops
+/// anything, and nobody is left out.
+pub(super) fn leave_out_constant(methods: &mut Vec<Method>, p: f64) {
+    methods.retain(|method| p == 0.0 || method.facts().k > 0 || method.facts().p > 0.0);
+}
+
 /// The JSON object of a sweep.
 #[derive(Serialize)]
 struct Report<'a> {
@@ -60,7 +89,7 @@ struct Report<'a> {
     model: &'a Model,
     settings: &'a Settings,
     sweep: Vec<AtRate<'a>>,
-    methods: Vec<Method<'a>>,
+    methods: Vec<MethodRow<'a>>,
     select: &'static str,
     complete: bool,
     interrupted: bool,
@@ -72,8 +101,15 @@ struct AtRate<'a> {
     p: f64,
     sampler: Vec<Sampler>,
     runs: Vec<Run<'a>>,
-    methods: Vec<Method<'a>>,
+    methods: Vec<MethodRow<'a>>,
     paired: Vec<Pair<'a>>,
+}
+
+/// Where things go and come from.
+pub(super) struct Files<'a> {
+    pub(super) plan: Plan,
+    pub(super) source: Source<'a>,
+    pub(super) log: Option<&'a Path>,
 }
 
 /// What one rate gave.
@@ -89,19 +125,29 @@ pub(super) fn run<T: Number>(
     exec: Exec<'_>,
     sweep: &Sweep,
     (problem, facts, mut settings): (&Problem<T>, &Facts, Settings),
-    log: Option<Log>,
+    files: Files<'_>,
     start: Instant,
 ) -> Result<Exit, Failure> {
+    if files.log.is_some() && files.plan.resumes() {
+        return Err(Failure::usage("--log beside --sweep and --resume: lines do not say at which rate they are")
+            .hint("leave --log out"));
+    }
+    let mut savings = Vec::new();
+    for (p, settings) in sweep.0.iter().zip(at_rates(&settings, &sweep.0)) {
+        savings.extend(files.plan.open(&settings, files.source, Some(&format!("p-{p}")))?);
+    }
+    files.plan.must_find(&savings, &settings)?;
+    let log = files.log.map(Log::create).transpose()?;
     let mut progress = Progress::new(cx, &settings, sweep.0.len(), log);
     let mut found: Vec<Found> = Vec::new();
-    for &p in &sweep.0 {
+    for (at, &p) in sweep.0.iter().enumerate() {
         settings.options.rates = Rates::Const(p);
         let mut methods = experiment::methods(exec, problem, &settings, Registries::default())?;
-        if !found.is_empty() {
-            methods.retain(|method| method.facts().k > 0 || method.facts().p > 0.0);
+        if at > 0 {
+            leave_out_constant(&mut methods, p);
         }
         methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit));
-        let outcome = experiment::run(exec, problem, &settings, &methods, &mut progress)?;
+        let outcome = experiment::run(exec, problem, &settings, &methods, savings.get(at), &mut progress)?;
         let structure = experiment::structure(exec, problem, &settings, &methods)?;
         let interrupted = outcome.interrupted;
         found.push(Found { p, outcome, structure });
@@ -116,12 +162,15 @@ pub(super) fn run<T: Number>(
         aligned(&table(&report), out)?;
         writeln!(out, "mean test accuracy at each p; sd over p says how much the choice of p matters")
     })?;
-    progress.log_failure()?;
+    if let Some(path) = &cx.flags.report {
+        let outcomes: Vec<(f64, &Outcome)> = found.iter().map(|f| (f.p, &f.outcome)).collect();
+        page::write(cx, path, &page::sweep_page(facts, &settings, &outcomes, &super::command()))?;
+    }
+    progress.failure()?;
     Ok(exit(found.iter().map(|f| &f.outcome)))
 }
 
 fn report<'a>(facts: &'a Facts, settings: &'a Settings, found: &'a [Found], rates: usize, total_s: f64) -> Report<'a> {
-    let runs = || found.iter().flat_map(|f| &f.outcome.methods).flat_map(|m| &m.runs);
     let at_rate = |f: &'a Found| AtRate {
         p: f.p,
         sampler: f.outcome.methods.iter().enumerate().map(|(i, m)| sampler(m, f.structure.get(i))).collect(),
@@ -140,18 +189,18 @@ fn report<'a>(facts: &'a Facts, settings: &'a Settings, found: &'a [Found], rate
         select: settings.select.name,
         complete: found.len() == rates && found.iter().all(|f| f.outcome.complete()),
         interrupted,
-        measured: Measured::of(runs(), total_s),
+        measured: Measured::of(found.iter().map(|f| &f.outcome), None, total_s),
     }
 }
 
 /// The seed means of a method over the rates: their mean, standard deviation, smallest and largest.
-fn over_rates<'a>(name: &'a str, found: &[Found]) -> Method<'a> {
+fn over_rates<'a>(name: &'a str, found: &[Found]) -> MethodRow<'a> {
     let means = || found.iter().flat_map(|f| f.outcome.methods.iter().filter(|m| m.name == name));
     let means: Vec<f64> = means().filter_map(|m| Some(m.summary()?.mean)).collect();
     let n = means.len() as f64;
     let mean = (n > 0.0).then(|| means.iter().sum::<f64>() / n);
     let squares = mean.map(|mean| means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>());
-    Method {
+    MethodRow {
         name,
         mean,
         sd: None,
@@ -167,7 +216,7 @@ fn table(report: &Report<'_>) -> Vec<Vec<String>> {
     let names = report.methods.iter().map(|m| m.name.to_owned());
     let mut rows = vec![std::iter::once("p".to_owned()).chain(names).collect::<Vec<_>>()];
     for at in &report.sweep {
-        let mean = |m: &Method<'_>| shown(at.methods.iter().find(|other| other.name == m.name).and_then(|m| m.mean));
+        let mean = |m: &MethodRow<'_>| shown(at.methods.iter().find(|other| other.name == m.name).and_then(|m| m.mean));
         rows.push(std::iter::once(at.p.to_string()).chain(report.methods.iter().map(mean)).collect());
     }
     let spread = report.methods.iter().map(|m| shown(m.p_sensitivity));

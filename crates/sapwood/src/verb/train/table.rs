@@ -1,10 +1,13 @@
 //! The table for people: accuracies with their spread, and only what the paired runs allow one to say.
 
+use super::cost::NO_RATES;
 use super::report::{Method, Report, RunTime};
 use crate::verb::table::aligned;
 use sapwood_machine::units;
 use sapwood_train::Estimate;
 use sapwood_train::compare::NOT_TESTED;
+use sapwood_train::cost::Predicted;
+use sapwood_train::preset::{NOTE, Published};
 use std::io::{Result, Write};
 
 /// Writes the table and what has to be said with it.
@@ -71,7 +74,14 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     for comparison in report.comparisons.iter().filter(|c| c.paired.p_value.is_some()) {
         writeln!(out, "{} against {}: {}", comparison.a, comparison.b, comparison.paired.verdict().words())?;
     }
+    if let Some(Published { no_drop, dropedge }) = report.published {
+        writeln!(out, "published: none {:.3}, dropedge {:.3}; {NOTE}", no_drop / 100.0, dropedge / 100.0)?;
+    }
     writeln!(out, "epoch chosen by {} (the choice can move results by 2 points); {}", report.select, seeds(report))?;
+    if let Some(compared) = report.compared {
+        let (predicted, measured) = (seconds(compared.predicted_s), seconds(compared.measured_s));
+        writeln!(out, "predicted {predicted}, measured {measured} (ratio {:.2})", compared.ratio())?;
+    }
     for run in &report.runs {
         if let Some(broken) = run.broken {
             let (epoch, layer) = (broken.epoch, &broken.layer);
@@ -91,6 +101,22 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Three digits and a unit: `12.3 s`.
+fn seconds(value: f64) -> String {
+    let digits = format!("{value:.2e}").parse().unwrap_or(value);
+    units::print_seconds(digits)
+}
+
+/// Writes how long it would take.
+pub(super) fn print_predicted(predicted: Option<&Predicted>, seeds: u32, out: &mut dyn Write) -> Result<()> {
+    let Some(predicted) = predicted else { return writeln!(out, "time         {NO_RATES}") };
+    for method in &predicted.methods {
+        writeln!(out, "epoch        {} predicted with {}", seconds(method.epoch_s), method.method)?;
+    }
+    let (many, total) = (if seeds == 1 { "" } else { "s" }, seconds(predicted.total_s));
+    writeln!(out, "time         {total} predicted for {seeds} run{many} of each method")
 }
 
 /// Writes what a run would take.

@@ -1,0 +1,107 @@
+//! `-o`, `--checkpoint-every` and `--resume`: where the runs of an experiment are saved; and `--save-predictions`.
+
+use super::flags::Saving as Flags;
+use crate::cli::{Context, Failure};
+use sapwood_train::checkpoint::{Saving, Source};
+use sapwood_train::evaluate::BROKEN;
+use sapwood_train::experiment::Outcome;
+use sapwood_train::{Log, Settings};
+use std::path::{Path, PathBuf};
+
+/// Epochs from one checkpoint to the next.
+const EVERY: u32 = 50;
+
+/// The flags, checked.
+#[derive(Debug)]
+pub(super) struct Plan {
+    folder: Option<PathBuf>,
+    resume: bool,
+    every: u32,
+}
+
+impl Plan {
+    pub(super) fn new(flags: &Flags) -> Result<Plan, Failure> {
+        let folder = flags.resume.clone().or_else(|| flags.out.clone());
+        let every = flags.checkpoint_every.unwrap_or(EVERY);
+        if every == 0 {
+            return Err(Failure::usage("--checkpoint-every must be 1 or more, not 0"));
+        }
+        if flags.checkpoint_every.is_some() && folder.is_none() {
+            return Err(Failure::usage("--checkpoint-every without a place to save").hint("say where with -o DIR"));
+        }
+        Ok(Plan { folder, resume: flags.resume.is_some(), every })
+    }
+
+    /// Whether runs are taken up.
+    pub(super) fn resumes(&self) -> bool {
+        self.resume
+    }
+
+    /// Where the runs of `settings` are saved, if anywhere; in the folder `part` of the one that was named.
+    pub(super) fn open(
+        &self,
+        settings: &Settings,
+        source: Source<'_>,
+        part: Option<&str>,
+    ) -> Result<Option<Saving>, Failure> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let folder = part.map_or_else(|| folder.clone(), |part| folder.join(part));
+        let saving = if self.resume {
+            Saving::resume(&folder, self.every, settings, source)?
+        } else {
+            Saving::start(&folder, self.every, settings, source)?
+        };
+        Ok(Some(saving))
+    }
+
+    /// Refuses to resume where none of `savings` holds a run.
+    pub(super) fn must_find(&self, savings: &[Saving], settings: &Settings) -> Result<(), Failure> {
+        let Some(folder) = self.folder.as_ref().filter(|_| self.resume) else { return Ok(()) };
+        for saving in savings {
+            if !saving.found(settings)?.is_empty() {
+                return Ok(());
+            }
+        }
+        let methods: Vec<&str> = settings.methods().collect();
+        let hint = format!("looked for {} from seed {}", methods.join(", "), settings.seed);
+        Err(Failure::usage(format!("--resume {}: no run is saved there", folder.display())).hint(hint))
+    }
+
+    /// The log of an experiment: a new one, or the one of the runs that are taken up, cut back to their checkpoints.
+    pub(super) fn log(
+        &self,
+        path: Option<&Path>,
+        saving: Option<&Saving>,
+        settings: &Settings,
+    ) -> Result<Option<Log>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        Ok(Some(match saving.filter(|_| self.resume) {
+            Some(saving) => Log::resume(path, &saving.progress(settings)?)?,
+            None => Log::create(path)?,
+        }))
+    }
+}
+
+/// Writes the class that each run gives to each node: one line a node, one column a run.
+pub(super) fn predictions(cx: &Context, path: &Path, labels: &[i32], outcome: &Outcome) -> Result<(), Failure> {
+    let runs = outcome.methods.iter().flat_map(|m| &m.runs);
+    let found: Vec<_> = runs.filter_map(|run| Some((run, run.inspection.as_ref()?))).collect();
+    sapwood_files::write_atomic(path, |out| {
+        write!(out, "node\tlabel")?;
+        found.iter().try_for_each(|(run, _)| write!(out, "\t{}:{}", run.method, run.seed))?;
+        writeln!(out)?;
+        for (node, label) in labels.iter().enumerate() {
+            write!(out, "{node}\t{label}")?;
+            found.iter().try_for_each(|(_, seen)| write!(out, "\t{}", class(seen.predicted[node])))?;
+            writeln!(out)?;
+        }
+        Ok(())
+    })?;
+    cx.note(&format!("predictions of {} runs: {}", found.len(), path.display()));
+    Ok(())
+}
+
+/// A class as files have it; −1 where a network gave no number.
+pub(super) fn class(predicted: u32) -> i64 {
+    if predicted == BROKEN { -1 } else { i64::from(predicted) }
+}
