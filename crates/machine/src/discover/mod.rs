@@ -84,6 +84,13 @@ pub struct Facts {
     pub last_cache_bytes: Option<u64>,
 }
 
+impl Facts {
+    /// Bytes of the last caches: [`Facts::last_cache_bytes`], or 32 MiB where the system does not tell.
+    pub fn last_cache(&self) -> u64 {
+        self.last_cache_bytes.unwrap_or(32 << 20)
+    }
+}
+
 /// Files below the folder that stands for `/`.
 struct Sysroot(PathBuf);
 

@@ -3,9 +3,6 @@
 use sapwood_machine::Facts;
 use std::time::Duration;
 
-/// Taken for the last caches where the system does not tell.
-const USUAL_CACHE: u64 = 32 << 20;
-
 /// Bytes of the operands beyond the caches at least.
 const LEAST: u64 = 32 << 20;
 
@@ -30,7 +27,7 @@ pub struct Sizes {
 impl Sizes {
     /// The sizes for a machine, a number of workers and a budget.
     pub fn new(facts: &Facts, workers: usize, budget: Duration) -> Sizes {
-        let cache = facts.last_cache_bytes.unwrap_or(USUAL_CACHE);
+        let cache = facts.last_cache();
         let memory = [facts.total_bytes, facts.cgroup_bytes].into_iter().flatten().min().unwrap_or(u64::MAX);
         let touched = (budget.as_secs_f64() * PER_SECOND) as u64;
         let memory_bytes = cache.saturating_mul(4).clamp(LEAST, MOST).min(touched).min(memory / 8);

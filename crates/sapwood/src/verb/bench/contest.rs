@@ -3,6 +3,7 @@
 //! Ratios are taken within a round and their median is reported, since neighbours in time compare best.
 //! Must never let one contender run alone for long. Start reading at [`contest`].
 
+use sapwood_machine::fit::median;
 use serde::Serialize;
 
 use super::peer::{Peer, Times};
@@ -241,7 +242,7 @@ impl<'a> Entry<'a> {
         let last = self.contender.check(case)?;
         let wall: Vec<f64> = self.times.iter().map(|t| t.wall_s).collect();
         let (ours, ours_values) = reference.ok_or("nothing to compare with")?;
-        let ratios = wall.iter().zip(ours).map(|(peer, ours)| peer / ours.wall_s).collect();
+        let ratios: Vec<f64> = wall.iter().zip(ours).map(|(peer, ours)| peer / ours.wall_s).collect();
         Ok(Row {
             case: label.to_owned(),
             n,
@@ -249,24 +250,13 @@ impl<'a> Entry<'a> {
             threads: self.contender.threads(),
             reps: wall.len(),
             min_wall_s: wall.iter().copied().fold(f64::INFINITY, f64::min),
-            median_wall_s: median(wall),
+            median_wall_s: median(&wall).unwrap_or(f64::NAN),
             min_cpu_s: self.times.iter().map(|t| t.cpu_s).fold(f64::INFINITY, f64::min),
             distinct_results: 1 + usize::from(last != self.first),
             ns_per_pair: None,
-            ratio_to_sapwood: median(ratios),
+            ratio_to_sapwood: median(&ratios).unwrap_or(f64::NAN),
             ok: agreement.holds(&self.first, ours_values),
         })
-    }
-}
-
-/// Median; the mean of the two middle values when the count is even, NaN of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    match n {
-        0 => f64::NAN,
-        _ if n % 2 == 1 => values[n / 2],
-        _ => (values[n / 2 - 1] + values[n / 2]) / 2.0,
     }
 }
 
@@ -332,13 +322,6 @@ mod tests {
         let (rows, lost) = contest("c", "a case", 7, &mut [&mut ours, &mut late, &mut early], 3, &Agreement::F32);
         assert_eq!(rows.len(), 1);
         assert_eq!(lost, ["a case: early: out of breath", "a case: late: out of breath"]);
-    }
-
-    #[test]
-    fn median_of_even_odd_and_none() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert!(median(Vec::new()).is_nan());
     }
 
     #[test]

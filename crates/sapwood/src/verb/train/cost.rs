@@ -14,14 +14,11 @@ use std::sync::Arc;
 /// What is said where the machine has no rates.
 pub(super) const NO_RATES: &str = "no rates: sapwood machine probe -o machine.toml";
 
-/// Taken for the last cache where the system does not tell its size.
-const USUAL_CACHE: u64 = 32 << 20;
-
 /// The prices of work on this machine, if its file has rates; a file with some but not all of them is warned of.
 pub(super) fn prices<T: Number>(cx: &Context, exec: Exec<'_>) -> Result<Option<Prices>, Failure> {
     let machine = cx.machine()?;
     let Some(rates) = machine.rates() else { return Ok(None) };
-    let cache = facts(&Discover::default())?.last_cache_bytes.unwrap_or(USUAL_CACHE);
+    let cache = facts(&Discover::default())?.last_cache();
     match Prices::new(rates, exec.threads(), cache, size_of::<T>()) {
         Ok(prices) => Ok(Some(prices)),
         Err(missing) => {
