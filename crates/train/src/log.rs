@@ -54,8 +54,7 @@ impl Log {
     /// # Errors
     /// [`Error::Log`].
     pub fn create(path: &Path) -> Result<Log> {
-        let first = if path.is_file() { first_byte(path) } else { Ok(None) };
-        if !matches!(first, Ok(None | Some(b'{'))) {
+        if path.is_file() && !begins_like_a_log(path).unwrap_or(false) {
             let source = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it holds something else than a log");
             return Err(Error::Log { path: path.into(), source });
         }
@@ -76,14 +75,18 @@ impl Log {
         };
         let mut kept = String::with_capacity(text.len());
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let no_line = |number: usize, why: &dyn std::fmt::Display| Error::Log {
+            path: path.into(),
+            source: std::io::Error::new(
+                std::io::ErrorKind::InvalidData,
+                format!("line {number} is no line of a log: {why}"),
+            ),
+        };
+        if !begins_a_line(text[whole..].as_bytes()) {
+            return Err(no_line(text[..whole].lines().count() + 1, &"it does not begin like one"));
+        }
         for (number, line) in text[..whole].lines().enumerate() {
-            let place: Place = serde_json::from_str(line).map_err(|e| Error::Log {
-                path: path.into(),
-                source: std::io::Error::new(
-                    std::io::ErrorKind::InvalidData,
-                    format!("line {} is no line of a log: {e}", number + 1),
-                ),
-            })?;
+            let place: Place = serde_json::from_str(line).map_err(|e| no_line(number + 1, &e))?;
             if !runs.iter().any(|run| place.is_after(run)) {
                 kept.push_str(line);
                 kept.push('\n');
@@ -125,9 +128,18 @@ impl Log {
     }
 }
 
-fn first_byte(path: &Path) -> std::io::Result<Option<u8>> {
-    let mut byte = [0];
-    Ok((File::open(path)?.read(&mut byte)? == 1).then_some(byte[0]))
+/// How every line begins.
+const BEGINNING: &[u8] = b"{\"method\":\"";
+
+/// Whether `text` is the beginning of a line, or goes on after one.
+fn begins_a_line(text: &[u8]) -> bool {
+    text.iter().zip(BEGINNING).all(|(a, b)| a == b)
+}
+
+fn begins_like_a_log(path: &Path) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+    Ok(begins_a_line(&head))
 }
 
 #[cfg(test)]
@@ -172,6 +184,11 @@ mod tests {
         Log::resume(&path, &[saved("none", 0, 2), saved("ranked", 0, 0)]).unwrap();
         let left = std::fs::read_to_string(&path).unwrap();
         assert_eq!(left, [&whole[0][..], &whole[1], &whole[4]].concat(), "the last is of a run that is not resumed");
+        for precious in ["notes without an end of line", "{\"precious\":1}"] {
+            std::fs::write(&path, precious).unwrap();
+            assert!(Log::resume(&path, &[]).is_err() && Log::create(&path).is_err());
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), precious);
+        }
         std::fs::write(&path, "{}\n").unwrap();
         let text = Log::resume(&path, &[]).unwrap_err();
         let source = std::error::Error::source(&text).unwrap().to_string();

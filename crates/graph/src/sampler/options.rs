@@ -6,7 +6,7 @@ use crate::guard::Guards;
 use crate::score::ScoreOptions;
 use crate::{Error, Result};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The choices, one member per flag.
@@ -81,6 +81,16 @@ impl SamplerOptions {
     /// The defaults with one drop rate.
     pub fn with_p(p: f64) -> SamplerOptions {
         SamplerOptions { rates: Rates::Const(p), ..SamplerOptions::default() }
+    }
+
+    /// The files that are named, each with the name under which its path is written down.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let named = [
+            ("prob", &self.probabilities),
+            ("score_file", &self.score_options.file),
+            ("always_keep", &self.guards.always_keep),
+        ];
+        named.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)))
     }
 }
 

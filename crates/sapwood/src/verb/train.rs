@@ -46,7 +46,10 @@ impl Run for Train {
             (None, Some(preset)) => preset.data.clone(),
             (None, None) => "debian".to_owned(),
         };
-        let request = self.request(cx.flags.seed, preset.as_ref())?;
+        let mut request = self.request(cx.flags.seed, preset.as_ref())?;
+        if let Some(folder) = &self.saving.resume {
+            save::go_as_far(cx, folder, &mut request);
+        }
         let settings = Settings::resolve(&request, &data, Registries::default())?;
         match settings.dtype {
             Dtype::F32 => self.train::<f32>(cx, &data, settings),
@@ -100,7 +103,7 @@ impl Train {
             return sweep::run(cx, exec, sweep, (&problem, &facts, settings), files, start);
         }
         let saving = plan.open(&settings, source, None)?;
-        plan.must_find(saving.as_slice(), &settings)?;
+        plan.must_find(cx, saving.as_slice(), &settings)?;
         let log = plan.log(self.log.as_deref(), saving.as_ref(), &settings)?;
         let unread = self.sampler.unread(sampler::find(sampler::ALL, &settings.sampler)?);
         unread.iter().for_each(|line| cx.warn(line));

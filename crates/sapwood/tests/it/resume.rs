@@ -211,6 +211,53 @@ fn patience_ends_a_run_and_is_told_apart_from_a_break() {
 }
 
 #[test]
+fn patience_that_is_left_goes_on_with_more_epochs() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |epochs: u32| format!("karate --layers 2 --epochs {epochs} --patience 1000 --seeds 2 --sampler none");
+    found(&format!("{} -o {}", line(10), folder.path().display()));
+    assert_eq!(found(&format!("{} --resume {}", line(25), folder.path().display())), found(&line(25)));
+}
+
+#[test]
+fn what_is_not_said_again_is_as_it_was_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "karate --layers 2 --sampler none";
+    let first = found(&format!("{line} --epochs 12 --seeds 2 -o {}", folder.path().display()));
+    let ran = train(&format!("{line} --resume {} --json", folder.path().display()));
+    assert!(ran.stderr.contains("12 epochs and 2 seeds, as saved"), "{}", ran.stderr);
+    assert_eq!(ran.json_unmeasured().unwrap(), first);
+}
+
+#[test]
+fn a_kill_before_the_first_checkpoint_loses_only_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("none/seed-0/epoch-2.tmp")).unwrap();
+    let ran =
+        train(&format!("karate --layers 2 --epochs 4 --seeds 1 --sampler none --resume {}", folder.path().display()));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing is saved there yet, all runs begin"), "{}", ran.stderr);
+    assert!(folder.path().join("none/seed-0/epoch-4").is_dir());
+}
+
+#[test]
+fn a_file_of_probabilities_is_part_of_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keep.tsv");
+    let line = |epochs: u32| {
+        let keep = file.display();
+        format!("karate --layers 2 --epochs {epochs} --seeds 1 --against none --always-keep {keep}")
+    };
+    std::fs::write(&file, "0\t1\n").unwrap();
+    found(&format!("{} -o {}/runs", line(4), folder.path().display()));
+    let resume = format!("{} --resume {}/runs", line(8), folder.path().display());
+    std::fs::write(&file, "0\t2\n").unwrap();
+    let text = refused(&resume);
+    assert!(text.contains("was made with other settings: always_keep_sha256"), "{text}");
+    std::fs::write(&file, "0\t1\n").unwrap();
+    found(&resume);
+}
+
+#[test]
 fn a_saved_network_classifies_as_it_did() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
@@ -240,7 +287,7 @@ fn a_saved_network_classifies_as_it_did() {
 fn a_sweep_is_saved_rate_by_rate() {
     let folder = tempfile::tempdir().unwrap();
     let line = "karate --layers 2 --hidden 8 --epochs 6 --seeds 2 --sweep p=0.2,0.4";
-    let text = refused(&format!("{line} --resume {}", folder.path().display()));
+    let text = refused(&format!("{line} --resume {}/nothing", folder.path().display()));
     assert!(text.contains("no run is saved there"), "{text}");
     let first = found(&format!("{line} -o {}", folder.path().display()));
     assert!(folder.path().join("p-0.4/ranked/seed-1/latest").is_file());

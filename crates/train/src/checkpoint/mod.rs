@@ -5,10 +5,12 @@
 //! ones go. Whatever is killed when, `latest` names a whole checkpoint. [`Saving`] is the way in, [`RunFolder`] the
 //! protocol, `state` what is no tensor, `tensors` what is.
 
+mod extent;
 mod folder;
 mod state;
 mod tensors;
 
+pub use extent::Extent;
 pub use folder::{Latest, RunFolder};
 pub use state::{Best, State};
 
@@ -63,7 +65,7 @@ impl Saving {
     /// Saves new runs in `folder`, which holds none of the same methods and seeds yet.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] when it cannot be made or a run of `settings` is there already.
+    /// [`Error::Graph`] when a file that the settings name cannot be read, [`Error::Checkpoint`] when the folder cannot be made or a run of `settings` is there already.
     pub fn start(folder: &Path, every: u32, settings: &Settings, data: Source<'_>) -> Result<Saving> {
         let saving = Saving::new(folder, every, settings, data)?;
         if let Some(found) = saving.found(settings)?.first() {
@@ -94,11 +96,15 @@ impl Saving {
     }
 
     fn new(folder: &Path, every: u32, settings: &Settings, data: Source<'_>) -> Result<Saving> {
-        let settings_written = serde_json::to_value(settings).map_err(|e| Error::Settings(e.to_string()))?;
+        let mut written = serde_json::to_value(settings).map_err(|e| Error::Settings(e.to_string()))?;
+        for (name, path) in settings.options.files() {
+            let digest = sapwood_files::digest::file(path).map_err(sapwood_graph::Error::from)?;
+            written[format!("{name}_sha256")] = digest.into();
+        }
         let identity = Identity {
             source: data.spec.to_owned(),
             digest: data.digest.to_owned(),
-            settings: settings_written,
+            settings: written,
             open_ended: settings.lr_schedule.open_ended() && settings.options.rates.open_ended(),
         };
         Ok(Saving { folder: folder.to_owned(), every, identity })

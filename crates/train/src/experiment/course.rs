@@ -29,8 +29,8 @@ pub(super) fn run<T: Number>(
         observer.resumed(run.method(), run.seed(), resumed);
     }
     let (mut broken, mut stopped, mut unsaved) = (None, false, None);
-    // A run that ended early stays so; one that ended because its epochs did goes on if there are more now.
-    let mut ended = state.finished && (settings.patience > 0 || state.epoch >= settings.epochs);
+    // A run out of patience stays so; one that ended because its epochs did goes on if there are more now.
+    let mut ended = state.finished && (state.epoch >= settings.epochs || out_of_patience(settings, &state));
     while !ended && broken.is_none() && !stopped {
         broken = epoch(&mut run, settings, &mut state, observer)?;
         stopped = interrupt::requested();

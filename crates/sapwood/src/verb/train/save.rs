@@ -2,10 +2,10 @@
 
 use super::flags::Saving as Flags;
 use crate::cli::{Context, Failure};
-use sapwood_train::checkpoint::{Saving, Source};
+use sapwood_train::checkpoint::{Extent, Saving, Source};
 use sapwood_train::evaluate::BROKEN;
 use sapwood_train::experiment::Outcome;
-use sapwood_train::{Log, Settings};
+use sapwood_train::{Log, Request, Settings};
 use std::path::{Path, PathBuf};
 
 /// Epochs from one checkpoint to the next.
@@ -54,13 +54,17 @@ impl Plan {
         Ok(Some(saving))
     }
 
-    /// Refuses to resume where none of `savings` holds a run.
-    pub(super) fn must_find(&self, savings: &[Saving], settings: &Settings) -> Result<(), Failure> {
+    /// Refuses to resume where none of `savings` holds a run; in an empty folder all runs begin, and that is said.
+    pub(super) fn must_find(&self, cx: &Context, savings: &[Saving], settings: &Settings) -> Result<(), Failure> {
         let Some(folder) = self.folder.as_ref().filter(|_| self.resume) else { return Ok(()) };
         for saving in savings {
             if !saving.found(settings)?.is_empty() {
                 return Ok(());
             }
+        }
+        if holds_no_file(folder) {
+            cx.note(&format!("{}: nothing is saved there yet, all runs begin", folder.display()));
+            return Ok(());
         }
         let methods: Vec<&str> = settings.methods().collect();
         let hint = format!("looked for {} from seed {}", methods.join(", "), settings.seed);
@@ -80,6 +84,30 @@ impl Plan {
             None => Log::create(path)?,
         }))
     }
+}
+
+/// Fills in what decides how many runs there are and how long, where no flag says it, with what was saved.
+pub(super) fn go_as_far(cx: &Context, folder: &Path, request: &mut Request) {
+    let saved = Extent::of(folder);
+    let missing = |said: &mut Option<u32>, saved: Option<u32>, name: &str| {
+        if said.is_none() && saved.is_some() {
+            *said = saved;
+            saved.map(|n| format!("{n} {name}"))
+        } else {
+            None
+        }
+    };
+    let epochs = missing(&mut request.epochs, saved.epochs, "epochs");
+    let taken: Vec<String> = epochs.into_iter().chain(missing(&mut request.seeds, saved.seeds, "seeds")).collect();
+    if !taken.is_empty() {
+        cx.note(&format!("{}: {}, as saved", folder.display(), taken.join(" and ")));
+    }
+}
+
+/// Whether `folder` is one, with nothing but folders in it: what a kill before the first checkpoint leaves.
+fn holds_no_file(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().all(|entry| holds_no_file(&entry.path()))
 }
 
 /// Writes the class that each run gives to each node: one line a node, one column a run.

@@ -136,7 +136,7 @@ pub(super) fn run<T: Number>(
     for (p, settings) in sweep.0.iter().zip(at_rates(&settings, &sweep.0)) {
         savings.extend(files.plan.open(&settings, files.source, Some(&format!("p-{p}")))?);
     }
-    files.plan.must_find(&savings, &settings)?;
+    files.plan.must_find(cx, &savings, &settings)?;
     let log = files.log.map(Log::create).transpose()?;
     let mut progress = Progress::new(cx, &settings, sweep.0.len(), log);
     let mut found: Vec<Found> = Vec::new();
