@@ -38,6 +38,12 @@ fn a_preset_prints_what_the_paper_reports() {
     let text = &ran.stdout;
     assert!(text.contains("published: none 0.811, dropedge 0.828; "), "{text}");
     assert!(text.contains("· gcn-2 ·") && text.contains("epoch chosen by dropedge"), "{text}");
+    let json = train("semi-cora-gcn", "--epochs 3 --seeds 1 --json", folder).json().unwrap();
+    assert_eq!(json["published"], serde_json::json!({ "no_drop": 0.811, "dropedge": 0.828 }));
+    for flags in ["--model mlp", "--layers 3", "--norm-layer batch"] {
+        let other = train("semi-cora-gcn", &format!("--epochs 3 --seeds 1 {flags}"), folder);
+        assert!(!other.stdout.contains("published"), "{flags}: {}", other.stdout);
+    }
     let other = train("semi-citeseer-gcn", "--epochs 3 --seeds 1 cora", folder);
     assert_eq!(other.code, Some(0), "{}", other.stderr);
     assert!(!other.stdout.contains("published"), "the paper has no such network: {}", other.stdout);
@@ -115,7 +121,7 @@ fn the_presets_of_cora_run_to_their_end() {
             let (name, mean) = (method["name"].as_str().unwrap(), method["mean"].as_f64().unwrap());
             let sd = method["sd"].as_f64().map_or_else(|| "-".to_owned(), |sd| format!("{:.1}", 100.0 * sd));
             let published = found["published"][if name == "none" { "no_drop" } else { name }].as_f64();
-            let published = published.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
+            let published = published.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", 100.0 * value));
             line += &format!(" {name} {:.1} ± {sd} (published {published})", 100.0 * mean);
             assert!(band.contains(&mean), "{preset} {name}: {mean} is not within {band:?}");
         }

@@ -188,8 +188,19 @@ fn other_settings_and_damage_are_named() {
     assert!(text.contains("weights.safetensors is damaged"), "{text}");
     std::fs::write(&weights, &bytes).unwrap();
     found(&format!("{small} --resume {}", out.display()));
+    let swapped = out.join("none/seed-1");
+    std::fs::rename(&run, &swapped).unwrap();
+    let text = resume(&small.replace("--seeds 1", "--seeds 2"));
+    assert!(text.contains("is a run of none with seed 0, in the folder of another one"), "{text}");
+    std::fs::rename(&swapped, &run).unwrap();
     std::fs::write(run.join("latest"), "name = \"epoch-6\"").unwrap();
     assert!(resume(small).contains("latest is damaged"));
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(run.join("latest")).unwrap();
+        assert!(Command::new("mkfifo").arg(run.join("latest")).status().unwrap().success());
+        assert!(resume(small).contains("named pipe"));
+    }
 }
 
 #[test]

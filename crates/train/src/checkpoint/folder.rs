@@ -46,8 +46,8 @@ impl RunFolder {
     /// [`Error::Checkpoint`] when `latest` cannot be read or understood.
     pub fn latest(&self) -> Result<Option<Latest>> {
         let file = self.path.join("latest");
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
+        let text = match stored(&file) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::checkpoint_io(&file, "cannot be read", e)),
         };
@@ -106,7 +106,7 @@ impl Latest {
     /// [`Error::Checkpoint`] when it is missing or not what was written.
     pub fn file(&self, name: &str) -> Result<Contents> {
         let path = self.path.join(name);
-        let bytes = fs::read(&path).map_err(|e| Error::checkpoint_io(&path, "cannot be read", e))?;
+        let bytes = stored(&path).map_err(|e| Error::checkpoint_io(&path, "cannot be read", e))?;
         let mut sha = digest::Sha256::new();
         sha.update(&bytes);
         match self.files.get(name) {
@@ -122,6 +122,14 @@ impl Latest {
 pub struct Contents {
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
+}
+
+/// The bytes of a file; a named pipe is refused, not waited for.
+fn stored(path: &Path) -> std::io::Result<Vec<u8>> {
+    sapwood_files::stored(path).map_err(|e| match e {
+        sapwood_files::Error::Io { source, .. } => source,
+        other => std::io::Error::other(other),
+    })
 }
 
 /// Removes a folder and what is in it, or nothing if there is none.

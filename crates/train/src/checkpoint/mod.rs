@@ -89,7 +89,7 @@ impl Saving {
         for run in saving.found(settings)? {
             let folder = saving.run(&run.method, run.seed);
             if let Some(latest) = folder.latest()? {
-                saving.identity.check(&State::read(&latest)?, &latest.path)?;
+                saving.checked(&latest, &run.method, run.seed)?;
             }
         }
         Ok(saving)
@@ -154,11 +154,21 @@ impl Saving {
         self.run(&state.method, state.seed).save(state.epoch, &files)
     }
 
+    /// The state in a checkpoint, if it is of this experiment and of the run whose folder it is in.
+    fn checked(&self, latest: &Latest, method: &str, seed: u64) -> Result<State> {
+        let state = State::read(latest)?;
+        self.identity.check(&state, &latest.path)?;
+        if (&*state.method, state.seed) != (method, seed) {
+            let what = format!("is a run of {} with seed {}, in the folder of another one", state.method, state.seed);
+            return Err(Error::checkpoint(&latest.path, what));
+        }
+        Ok(state)
+    }
+
     /// Restores a run to its checkpoint, if it has one.
     pub(crate) fn load<T: Number>(&self, method: &str, seed: u64, parts: &mut Parts<'_, T>) -> Result<Option<State>> {
         let Some(latest) = self.run(method, seed).latest()? else { return Ok(None) };
-        let state = State::read(&latest)?;
-        self.identity.check(&state, &latest.path)?;
+        let state = self.checked(&latest, method, seed)?;
         tensors::read_weights(&latest.file("weights.safetensors")?, parts.network)?;
         tensors::read_optimiser(&latest.file("optimiser.safetensors")?, parts.network, parts.optimiser)?;
         if state.best.is_some() {

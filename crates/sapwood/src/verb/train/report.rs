@@ -218,6 +218,7 @@ impl<'a> Report<'a> {
         let methods = outcome.map_or(&[][..], |o| &o.methods);
         let runs = || methods.iter().flat_map(|m| &m.runs);
         let compared = Compared::of(predicted, runs());
+        let preset = || preset::find(preset::ALL, settings.preset?).ok();
         let comparisons: Vec<&PairRecord> = outcome.iter().flat_map(|o| &o.paired).collect();
         Report {
             schema: "sapwood.train/1",
@@ -229,7 +230,7 @@ impl<'a> Report<'a> {
             runs: runs().map(run).collect(),
             methods: methods.iter().map(method).collect(),
             paired: comparisons.iter().copied().map(pair).collect(),
-            published: settings.preset.and_then(|name| preset::find(preset::ALL, name).ok()?.published),
+            published: preset().and_then(|preset| preset.published_for(settings, &facts.data.name)),
             cost: Cost::new(predicted),
             select: settings.select.name,
             complete: outcome.is_some_and(Outcome::complete),

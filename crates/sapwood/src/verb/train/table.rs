@@ -75,7 +75,7 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{} against {}: {}", comparison.a, comparison.b, comparison.paired.verdict().words())?;
     }
     if let Some(Published { no_drop, dropedge }) = report.published {
-        writeln!(out, "published: none {:.3}, dropedge {:.3}; {NOTE}", no_drop / 100.0, dropedge / 100.0)?;
+        writeln!(out, "published: none {no_drop:.3}, dropedge {dropedge:.3}; {NOTE}")?;
     }
     writeln!(out, "epoch chosen by {} (the choice can move results by 2 points); {}", report.select, seeds(report))?;
     if let Some(compared) = report.compared {

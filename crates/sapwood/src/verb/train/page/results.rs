@@ -21,7 +21,11 @@ pub(super) fn section(from: &Sources<'_>) -> Section {
         section = section.figure(differences(from));
     }
     if let Some(Published { no_drop, dropedge }) = from.report.published {
-        section = section.note(format!("Published: none {no_drop} %, dropedge {dropedge} %; {NOTE}."));
+        section = section.note(format!(
+            "Published: none {:.1} %, dropedge {:.1} %; {NOTE}.",
+            100.0 * no_drop,
+            100.0 * dropedge
+        ));
     }
     for run in from.outcome.methods.iter().flat_map(|m| &m.runs) {
         if let Some(broken) = &run.broken {
