@@ -1,7 +1,7 @@
 //! Writing files that are either whole or not there.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -29,6 +29,24 @@ pub fn write_atomic(path: &Path, f: impl FnOnce(&mut dyn Write) -> io::Result<()
         Ok(old) => replace(path, Some(old.permissions()), f).map_err(fail),
         Err(e) if e.kind() == io::ErrorKind::NotFound => replace(path, None, f).map_err(fail),
         Err(e) => Err(fail(e)),
+    }
+}
+
+/// Refuses to replace a file of another kind: one whose first bytes are not `beginning`, as far as it has so many. A path
+/// without a file, and one of a device, may be written.
+///
+/// # Errors
+/// When there is such a file, or it cannot be read.
+pub fn check_replaceable(path: &Path, beginning: &str) -> Result<()> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let fail = |e| Error::io("replace", path, e);
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(beginning.len() as u64).read_to_end(&mut head)).map_err(fail)?;
+    match beginning.as_bytes().starts_with(&head) {
+        true => Ok(()),
+        false => Err(fail(io::Error::new(io::ErrorKind::AlreadyExists, "it holds something else"))),
     }
 }
 

@@ -16,6 +16,6 @@ pub mod interrupt;
 pub mod npy;
 pub mod npz;
 
-pub use atomic::write_atomic;
+pub use atomic::{check_replaceable, write_atomic};
 pub use error::{Error, Result};
 pub use open::{decode, find, open, read, stored};

@@ -39,4 +39,4 @@ pub use chart::{
     BarSeries, Bars, Chart, Forest, Gantt, HeatMap, Histogram, Interval, Lines, Link, Node, NodeLink, Scatter, Series,
     Steps, Task,
 };
-pub use html::{Block, Cell, Column, Figure, KeyFigure, Prose, Report, Section, Table};
+pub use html::{BEGINNING, Block, Cell, Column, Figure, KeyFigure, Prose, Report, Section, Table};

@@ -7,7 +7,7 @@ use crate::experiment::EpochRecord;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// An open log.
@@ -52,12 +52,9 @@ impl Log {
     /// Creates the file, replacing an old log. Any other file is left alone: it may be the data set.
     ///
     /// # Errors
-    /// [`Error::Log`].
+    /// [`Error::Log`]; [`Error::Files`] for a file of another kind.
     pub fn create(path: &Path) -> Result<Log> {
-        if path.is_file() && !begins_like_a_log(path).unwrap_or(false) {
-            let source = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it holds something else than a log");
-            return Err(Error::Log { path: path.into(), source });
-        }
+        sapwood_files::check_replaceable(path, BEGINNING)?;
         let file = File::create(path).map_err(|source| Error::Log { path: path.into(), source })?;
         Ok(Log { path: path.into(), file, line: Vec::new() })
     }
@@ -82,7 +79,8 @@ impl Log {
                 format!("line {number} is no line of a log: {why}"),
             ),
         };
-        if !begins_a_line(text[whole..].as_bytes()) {
+        let tail = &text[whole..];
+        if !tail.starts_with(BEGINNING) && !BEGINNING.starts_with(tail) {
             return Err(no_line(text[..whole].lines().count() + 1, &"it does not begin like one"));
         }
         for (number, line) in text[..whole].lines().enumerate() {
@@ -129,18 +127,7 @@ impl Log {
 }
 
 /// How every line begins.
-const BEGINNING: &[u8] = b"{\"method\":\"";
-
-/// Whether `text` is the beginning of a line, or goes on after one.
-fn begins_a_line(text: &[u8]) -> bool {
-    text.iter().zip(BEGINNING).all(|(a, b)| a == b)
-}
-
-fn begins_like_a_log(path: &Path) -> std::io::Result<bool> {
-    let mut head = Vec::new();
-    File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
-    Ok(begins_a_line(&head))
-}
+const BEGINNING: &str = "{\"method\":\"";
 
 #[cfg(test)]
 mod tests {

@@ -4,13 +4,31 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use sapwood_files::write_atomic;
+use sapwood_files::{check_replaceable, write_atomic};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+#[test]
+fn only_a_file_of_the_same_kind_may_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.tsv");
+    check_replaceable(&path, "node\t").unwrap();
+    check_replaceable(folder.path(), "node\t").unwrap();
+    for mine in ["", "no", "node\t", "node\tlabel\n"] {
+        fs::write(&path, mine).unwrap();
+        check_replaceable(&path, "node\t").unwrap();
+    }
+    for other in ["n ", "node", "0\t1\n"].map(|text| text.replace("node", "nods")) {
+        fs::write(&path, &other).unwrap();
+        let error = check_replaceable(&path, "node\t").unwrap_err();
+        assert!(error.to_string().starts_with("cannot replace ") && error.to_string().ends_with("p.tsv"), "{error}");
+        assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "it holds something else");
+    }
 }
 
 /// A disk that is full after so many bytes.

@@ -45,6 +45,10 @@ const NOT_BUILT: &[(&str, &str)] = &[(".spw", "write it as Matrix Market or as a
 
 /// The place that `spec` names and the kind of source that reads it.
 pub(super) fn find(spec: &str) -> Result<(&'static Entry, Place)> {
+    if prefixed(spec).map_or(spec, |(_, rest)| rest).is_empty() {
+        let hint = "name a folder or a file, as in debian, planetoid:DIR/cora or ogb:DIR".to_owned();
+        return Err(Error::NotFound { name: spec.into(), tried: vec!["nothing".into()], hint });
+    }
     if Recipe::parse(spec)?.is_some() {
         return Ok((&super::generated::ENTRY, Place::Generated(spec.into())));
     }

@@ -46,6 +46,9 @@ impl GraphData {
         };
         match found {
             Some(split) => Ok(split),
+            None if self.splits.is_empty() && self.labels.iter().all(|&label| label < 0) => Err(problem(
+                "the data set has no labels and no split; training needs labels.tsv and split.tsv in a folder",
+            )),
             None if self.splits.is_empty() => Err(problem("the data set has no split; write split.tsv")),
             None if name.is_none() => {
                 let names: Vec<&str> = self.splits.iter().map(|s| s.name.as_str()).collect();

@@ -128,6 +128,8 @@ fn splits_are_checked() {
     let without = read(&[PATH, ("split.tsv", "0\ttrain\n")]).unwrap();
     assert!(message(without.training_split(None)).contains("no training node has a label"));
     let none = read(&[PATH]).unwrap();
+    assert!(message(none.training_split(None)).contains("has no labels and no split; training needs labels"));
+    let none = read(&[PATH, ("labels.tsv", "0\t0\n")]).unwrap();
     assert!(message(none.training_split(None)).contains("has no split; write split.tsv"));
     let some = read(&[PATH, ("labels.tsv", "0\t0\n"), ("split.tsv", "0\ttrain\n1\ttrain\n")]).unwrap();
     assert!(some.training_split(None).unwrap().warnings[0].contains("1 training nodes have no label"));

@@ -15,6 +15,10 @@ use crate::palette;
 use crate::text::{escaped, one_line};
 use std::collections::BTreeSet;
 
+/// How every report begins: who writes one can tell whether it replaces one.
+pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+                             <meta name=\"generator\" content=\"sapwood\">\n";
+
 /// With more sections than this a page begins with a table of contents.
 const CONTENTS_FROM: usize = 4;
 
@@ -148,7 +152,7 @@ impl Report {
         let title = one_line(&self.title);
         let title = if title.is_empty() { "Report".into() } else { escaped(&title) };
         let mut out = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
+            "{BEGINNING}<title>{title}</title>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\

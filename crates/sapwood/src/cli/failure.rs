@@ -1,6 +1,7 @@
 //! How a verb fails: a message that says what, where and why, a hint that says what to do, and exit code 2.
 
 use std::error::Error;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// An error on its way to the user.
@@ -33,22 +34,23 @@ impl Failure {
     }
 
     /// Prints the chain of causes and the hint to stderr.
-    #[expect(clippy::print_stderr, reason = "the one place where errors are printed")]
     pub(crate) fn report(&self) -> ExitCode {
         let Failure::Error { error, hint } = self else { return ExitCode::SUCCESS };
-        eprintln!("error: {}", visible(&error.to_string()));
+        // Where nobody can be told, the exit code still tells.
+        let say = |line: String| _ = writeln!(std::io::stderr().lock(), "{line}");
+        say(format!("error: {}", visible(&error.to_string())));
         let mut last = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
             let text = cause.to_string();
             if text != last {
-                eprintln!("  caused by: {}", visible(&text));
+                say(format!("  caused by: {}", visible(&text)));
             }
             last = text;
             source = cause.source();
         }
         if let Some(hint) = hint {
-            eprintln!("hint: {}", visible(hint));
+            say(format!("hint: {}", visible(hint)));
         }
         ExitCode::from(2)
     }

@@ -114,13 +114,12 @@ impl Train {
         let mut progress = Progress::new(cx, &settings, 1, log);
         let outcome = experiment::run(exec, &problem, &settings, &methods, saving.as_ref(), &mut progress)?;
         progress.finish();
-        if let Some(path) = &self.saving.save_predictions {
-            save::predictions(cx, path, &labels, &outcome)?;
-        }
         let structure = experiment::structure(exec, &problem, &settings, &methods)?;
         let found = (Some(&outcome), &structure[..], predicted.as_ref());
         let report = Report::new(&facts, &settings, found, start.elapsed().as_secs_f64());
         report.emit(cx)?;
+        // What is printed is safe by now, whatever becomes of the files.
+        let saved = self.saving.save_predictions.as_ref().map(|path| save::predictions(cx, path, &labels, &outcome));
         if let Some(path) = page {
             let probabilities = page::probabilities(exec, &settings, &methods)?;
             let sources = page::Sources {
@@ -138,6 +137,7 @@ impl Train {
                 written => written?,
             }
         }
+        saved.transpose()?;
         progress.failure()?;
         Ok(exit([&outcome]))
     }

@@ -289,6 +289,12 @@ fn a_saved_network_classifies_as_it_did() {
     assert_eq!(train(&format!("predict --from {from}")).stdout, one);
     let text = refused(&format!("predict --from {}", at("runs")));
     assert!(text.contains("4 runs are saved there") && text.contains("none/seed-0"), "{text}");
+    let text = refused(&format!("predict --from {}", at("runs/ranked")));
+    assert!(text.contains("2 runs are saved there") && text.contains("ranked/seed-1"), "{text}");
+    assert!(refused(&format!("predict --from {from} --report x.html")).contains("predict makes none"));
+    let before = std::fs::read(at("runs/ranked/seed-1/latest")).unwrap();
+    assert!(refused(&format!("predict --from {from} -o {from}/latest")).contains("it holds something else"));
+    assert_eq!(std::fs::read(at("runs/ranked/seed-1/latest")).unwrap(), before);
     assert!(refused(&format!("predict --from {}", at("nothing"))).contains("no run is saved there"));
     let text = refused(&format!("predict --from {from} sbm:n=30,k=2,in=0.5,out=0.1"));
     assert!(text.contains("feature columns"), "{text}");
@@ -303,6 +309,59 @@ fn a_sweep_is_saved_rate_by_rate() {
     let first = found(&format!("{line} -o {}", folder.path().display()));
     assert!(folder.path().join("p-0.4/ranked/seed-1/latest").is_file());
     assert_eq!(found(&format!("{line} --resume {}", folder.path().display())), first);
+}
+
+#[test]
+fn one_process_saves_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, log) = (folder.path().join("runs"), folder.path().join("log.jsonl"));
+    let line = "karate --layers 2 --epochs 100000000 --seeds 1 --sampler none";
+    let mut child = start(&format!("{line} -o {} --log {}", out.display(), log.display()));
+    wait_for(&log, 5);
+    for how in ["-o", "--resume"] {
+        let text = refused(&format!("{line} {how} {}", out.display()));
+        assert!(text.contains("is in use by another process"), "{text}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    found(&format!("karate --layers 2 --epochs 3 --seeds 1 --sampler none -o {}", out.display()));
+}
+
+#[test]
+fn files_of_another_kind_are_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.tsv");
+    std::fs::write(&path, "0\t1\n").unwrap();
+    for flag in ["--save-predictions", "--report", "--log"] {
+        let text = refused(&format!("karate --layers 2 --epochs 2 --seeds 1 {flag} {}", path.display()));
+        assert!(text.contains("edges.tsv") && text.contains("it holds something else"), "{flag}: {text}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "0\t1\n", "{flag}");
+    }
+}
+
+#[test]
+fn a_run_that_breaks_at_once_is_told_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let line = "karate --layers 2 --epochs 4 --seeds 2 --sampler none --lr 1e38";
+    let ran = train(&format!("{line} --save-predictions {} -o {}", at("p.tsv"), at("runs")));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stdout.contains("stopped in epoch 1,") && !ran.stdout.contains("results kept"), "{}", ran.stdout);
+    let text = std::fs::read_to_string(at("p.tsv")).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("node\tlabel\tnone:0\tnone:1"));
+    assert!(lines.all(|line| line.ends_with("\t-1\t-1")), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_comes_before_a_file_that_cannot_be_written() {
+    let ran = train("karate --layers 2 --epochs 3 --seeds 1 --sampler none --save-predictions /dev/full");
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stdout.contains("epoch chosen by") && ran.stderr.contains("/dev/full"), "{}{}", ran.stdout, ran.stderr);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sapwood"));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    assert_eq!(command.args(["train", "nosuch"]).stderr(full).status().unwrap().code(), Some(2));
 }
 
 #[cfg(unix)]

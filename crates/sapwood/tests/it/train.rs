@@ -216,7 +216,7 @@ fn a_log_replaces_logs_only() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("edges.tsv");
     std::fs::write(&data, "0\t1\n").unwrap();
-    assert!(refused(&format!("{SMALL} --seeds 1 --log {}", data.display())).contains("something else than a log"));
+    assert!(refused(&format!("{SMALL} --seeds 1 --log {}", data.display())).contains("it holds something else"));
     assert_eq!(std::fs::read_to_string(&data).unwrap(), "0\t1\n");
     let log = folder.path().join("log.jsonl");
     for _ in 0..2 {

@@ -4,7 +4,7 @@ use super::{RunFolder, State};
 use std::path::Path;
 
 /// Folders between that of an experiment and those of its runs: method and seed, and before them the rate of a sweep.
-const DEPTH: usize = 3;
+pub const DEPTH: usize = 3;
 
 /// The largest numbers that the saved runs of an experiment were made with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,6 +8,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Name of the empty file in the folder of an experiment that a process holds while it saves there.
+pub const LOCK: &str = "lock";
+
 /// The folder of one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
@@ -130,6 +133,22 @@ fn stored(path: &Path) -> std::io::Result<Vec<u8>> {
         sapwood_files::Error::Io { source, .. } => source,
         other => std::io::Error::other(other),
     })
+}
+
+/// Takes `folder` for this process until the file is dropped or the process ends; `None` where the file system has no
+/// locks or does not let us write.
+///
+/// # Errors
+/// [`Error::Checkpoint`] when another process has it.
+pub(super) fn lock(folder: &Path) -> Result<Option<File>> {
+    let Ok(file) = File::options().create(true).truncate(false).write(true).open(folder.join(LOCK)) else {
+        return Ok(None);
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Err(Error::checkpoint(folder, "is in use by another process")),
+        Err(fs::TryLockError::Error(_)) => Ok(None),
+    }
 }
 
 /// Removes a folder and what is in it, or nothing if there is none.

@@ -2,7 +2,7 @@
 //!
 //! A run lives in `DIR/<method>/seed-<s>/`. `epoch-N/` is written under another name, brought to disk and renamed; then
 //! the small file `latest`, which holds its name and the digests of its files, is replaced by a rename; only then do older
-//! ones go. Whatever is killed when, `latest` names a whole checkpoint. [`Saving`] is the way in, [`RunFolder`] the
+//! ones go. Whatever is killed when, `latest` names a whole checkpoint. One process at a time saves in DIR. [`Saving`] is the way in, [`RunFolder`] the
 //! protocol, `state` what is no tensor, `tensors` what is.
 
 mod extent;
@@ -10,8 +10,8 @@ mod folder;
 mod state;
 mod tensors;
 
-pub use extent::Extent;
-pub use folder::{Latest, RunFolder};
+pub use extent::{DEPTH, Extent};
+pub use folder::{LOCK, Latest, RunFolder};
 pub use state::{Best, State};
 
 use crate::number::Number;
@@ -19,7 +19,9 @@ use crate::settings::Settings;
 use crate::trainer::Parts;
 use crate::{Error, Result};
 use serde_json::Value;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the runs of an experiment are saved.
 #[derive(Debug, Clone)]
@@ -28,6 +30,8 @@ pub struct Saving {
     /// Epochs from one checkpoint to the next; the last epoch of a run is always saved.
     pub every: u32,
     identity: Identity,
+    /// Held so that no other process saves there.
+    _lock: Option<Arc<File>>,
 }
 
 /// The data set of an experiment.
@@ -67,6 +71,7 @@ impl Saving {
     /// # Errors
     /// [`Error::Graph`] when a file that the settings name cannot be read, [`Error::Checkpoint`] when the folder cannot be made or a run of `settings` is there already.
     pub fn start(folder: &Path, every: u32, settings: &Settings, data: Source<'_>) -> Result<Saving> {
+        std::fs::create_dir_all(folder).map_err(|e| Error::checkpoint_io(folder, "cannot be made", e))?;
         let saving = Saving::new(folder, every, settings, data)?;
         if let Some(found) = saving.found(settings)?.first() {
             let what = format!(
@@ -75,7 +80,6 @@ impl Saving {
             );
             return Err(Error::checkpoint(folder, what));
         }
-        std::fs::create_dir_all(folder).map_err(|e| Error::checkpoint_io(folder, "cannot make the folder", e))?;
         Ok(saving)
     }
 
@@ -107,7 +111,8 @@ impl Saving {
             settings: written,
             open_ended: settings.lr_schedule.open_ended() && settings.options.rates.open_ended(),
         };
-        Ok(Saving { folder: folder.to_owned(), every, identity })
+        let lock = if folder.is_dir() { folder::lock(folder)? } else { None };
+        Ok(Saving { folder: folder.to_owned(), every, identity, _lock: lock.map(Arc::new) })
     }
 
     /// The runs of `settings` that are saved, in the order in which they run.

@@ -40,7 +40,9 @@ const BARE: &str = "sapwood-train.html";
 pub(super) fn place(cx: &Context) -> Result<Option<PathBuf>, Failure> {
     match &cx.flags.report {
         Some(path) => check(path).map(|()| Some(path.clone())),
-        None if std::env::args_os().len() == 2 => Ok(writable(Path::new(".")).then(|| PathBuf::from(BARE))),
+        None if std::env::args_os().len() == 2 => Ok(Some(PathBuf::from(BARE)).filter(|path| {
+            writable(Path::new(".")) && sapwood_files::check_replaceable(path, html::BEGINNING).is_ok()
+        })),
         None => Ok(None),
     }
 }
@@ -56,7 +58,7 @@ fn check(path: &Path) -> Result<(), Failure> {
         let why = if path.is_dir() { "it is a folder" } else { "its folder is not there" };
         return Err(Failure::usage(format!("--report {}: {why}", path.display())));
     }
-    Ok(())
+    Ok(sapwood_files::check_replaceable(path, html::BEGINNING)?)
 }
 
 /// Writes a report.

@@ -1,10 +1,10 @@
 //! `sapwood train predict`: the classes that a saved network gives to the nodes of a graph.
 
-use super::save::class;
+use super::save::{PREDICTIONS, class};
 use crate::cli::{Context, Exit, Failure, resources};
 use clap::Args;
 use sapwood_graph::features;
-use sapwood_train::checkpoint::{Latest, RunFolder, State};
+use sapwood_train::checkpoint::{DEPTH, Latest, RunFolder, State};
 use sapwood_train::settings::Dtype;
 use sapwood_train::{Settings, predict};
 use serde::Serialize;
@@ -49,6 +49,12 @@ struct Model<'a> {
 
 impl Predict {
     pub(super) fn run(&self, cx: &Context) -> Result<Exit, Failure> {
+        if cx.flags.report.is_some() {
+            return Err(Failure::usage("--report: predict makes none").hint("-o writes the classes, --json a summary"));
+        }
+        if let Some(path) = &self.out {
+            sapwood_files::check_replaceable(path, PREDICTIONS)?;
+        }
         let latest = find(&self.from)?;
         let state = State::read(&latest)?;
         let settings = Settings::restore(&state.settings)?;
@@ -68,7 +74,7 @@ impl Predict {
             Dtype::F64 => predict::predict::<f64>(exec, graph, matrix, &settings, from)?,
         };
         let lines = |out: &mut dyn Write| -> std::io::Result<()> {
-            writeln!(out, "node\tpredicted\tlabel")?;
+            writeln!(out, "{PREDICTIONS}predicted\tlabel")?;
             let mut pairs = predicted.iter().zip(&data.labels).enumerate();
             pairs.try_for_each(|(node, (&p, label))| writeln!(out, "{node}\t{}\t{label}", class(p)))
         };
@@ -113,13 +119,11 @@ fn find(folder: &Path) -> Result<Latest, Failure> {
         return Ok(latest);
     }
     let mut runs = Vec::new();
-    for method in folders(folder)? {
-        runs.extend(folders(&method)?.into_iter().filter(|run| run.join("latest").is_file()));
-    }
+    saved_below(folder, DEPTH, &mut runs);
     let named = |run: &PathBuf| run.display().to_string();
     match &runs[..] {
         [] => Err(Failure::usage(format!("--from {}: no run is saved there", folder.display()))
-            .hint("sapwood train -o DIR saves runs; the last epoch always is")),
+            .hint("sapwood train -o DIR saves runs; one that broke in its first epochs has nothing to save")),
         [run] => RunFolder::new(run.clone()).latest()?.ok_or_else(|| Failure::usage(format!("{}: empty", named(run)))),
         many => {
             let first: Vec<String> = many.iter().take(4).map(named).collect();
@@ -129,10 +133,16 @@ fn find(folder: &Path) -> Result<Latest, Failure> {
     }
 }
 
-/// The folders in a folder, in the order of their names; none if it is not there.
-fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let Ok(entries) = std::fs::read_dir(path) else { return Ok(Vec::new()) };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    found.sort();
-    Ok(found)
+/// Adds the folders of runs below a folder, in the order of their names.
+fn saved_below(path: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    for folder in folders {
+        if folder.join("latest").exists() {
+            runs.push(folder);
+        } else if depth > 1 {
+            saved_below(&folder, depth - 1, runs);
+        }
+    }
 }

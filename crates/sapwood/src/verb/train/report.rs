@@ -141,7 +141,7 @@ pub(super) struct Run<'a> {
     pub(super) method: &'a str,
     pub(super) seed: String,
     pub(super) epochs: u32,
-    best_epoch: Option<u32>,
+    pub(super) best_epoch: Option<u32>,
     train_loss: f64,
     val_loss: Option<f64>,
     val_acc: Option<f64>,

@@ -2,7 +2,7 @@
 
 use super::flags::Saving as Flags;
 use crate::cli::{Context, Failure};
-use sapwood_train::checkpoint::{Extent, Saving, Source};
+use sapwood_train::checkpoint::{Extent, LOCK, Saving, Source};
 use sapwood_train::evaluate::BROKEN;
 use sapwood_train::experiment::Outcome;
 use sapwood_train::{Log, Request, Settings};
@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Epochs from one checkpoint to the next.
 const EVERY: u32 = 50;
+
+/// How a file of predictions begins.
+pub(super) const PREDICTIONS: &str = "node\t";
 
 /// The flags, checked.
 #[derive(Debug)]
@@ -21,6 +24,9 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(flags: &Flags) -> Result<Plan, Failure> {
+        if let Some(path) = &flags.save_predictions {
+            sapwood_files::check_replaceable(path, PREDICTIONS)?;
+        }
         let folder = flags.resume.clone().or_else(|| flags.out.clone());
         let every = flags.checkpoint_every.unwrap_or(EVERY);
         if every == 0 {
@@ -107,25 +113,26 @@ pub(super) fn go_as_far(cx: &Context, folder: &Path, request: &mut Request) {
 /// Whether `folder` is one, with nothing but folders in it: what a kill before the first checkpoint leaves.
 fn holds_no_file(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return false };
-    entries.flatten().all(|entry| holds_no_file(&entry.path()))
+    entries.flatten().all(|entry| entry.file_name() == LOCK || holds_no_file(&entry.path()))
 }
 
 /// Writes the class that each run gives to each node: one line a node, one column a run.
 pub(super) fn predictions(cx: &Context, path: &Path, labels: &[i32], outcome: &Outcome) -> Result<(), Failure> {
-    let runs = outcome.methods.iter().flat_map(|m| &m.runs);
-    let found: Vec<_> = runs.filter_map(|run| Some((run, run.inspection.as_ref()?))).collect();
+    let runs: Vec<_> = outcome.methods.iter().flat_map(|m| &m.runs).collect();
     sapwood_files::write_atomic(path, |out| {
-        write!(out, "node\tlabel")?;
-        found.iter().try_for_each(|(run, _)| write!(out, "\t{}:{}", run.method, run.seed))?;
+        write!(out, "{PREDICTIONS}label")?;
+        runs.iter().try_for_each(|run| write!(out, "\t{}:{}", run.method, run.seed))?;
         writeln!(out)?;
         for (node, label) in labels.iter().enumerate() {
             write!(out, "{node}\t{label}")?;
-            found.iter().try_for_each(|(_, seen)| write!(out, "\t{}", class(seen.predicted[node])))?;
+            // A run that broke before anything was chosen has no network to ask.
+            let predicted = runs.iter().map(|run| run.inspection.as_ref().map_or(BROKEN, |seen| seen.predicted[node]));
+            predicted.into_iter().try_for_each(|found| write!(out, "\t{}", class(found)))?;
             writeln!(out)?;
         }
         Ok(())
     })?;
-    cx.note(&format!("predictions of {} runs: {}", found.len(), path.display()));
+    cx.note(&format!("predictions of {} runs: {}", runs.len(), path.display()));
     Ok(())
 }
 

@@ -85,9 +85,10 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     for run in &report.runs {
         if let Some(broken) = run.broken {
             let (epoch, layer) = (broken.epoch, &broken.layer);
+            let kept = if run.best_epoch.is_some() { "; earlier results kept" } else { "" };
             writeln!(
                 out,
-                "{} seed {}: stopped in epoch {epoch}, {layer} gave a value that is no number; earlier results kept",
+                "{} seed {}: stopped in epoch {epoch}, {layer} gave a value that is no number{kept}",
                 run.method, run.seed
             )?;
         }

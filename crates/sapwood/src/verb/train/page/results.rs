@@ -30,9 +30,9 @@ pub(super) fn section(from: &Sources<'_>) -> Section {
     for run in from.outcome.methods.iter().flat_map(|m| &m.runs) {
         if let Some(broken) = &run.broken {
             let (method, seed, epoch, layer) = (&run.method, run.seed, broken.epoch, &broken.layer);
+            let kept = if run.best_epoch.is_some() { "; earlier results are kept" } else { "" };
             section = section.warning(format!(
-                "{method}, seed {seed}: stopped in epoch {epoch}, {layer} gave a value that is no number; earlier \
-                 results are kept."
+                "{method}, seed {seed}: stopped in epoch {epoch}, {layer} gave a value that is no number{kept}."
             ));
         }
     }
