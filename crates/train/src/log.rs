@@ -54,6 +54,10 @@ impl Log {
     /// # Errors
     /// [`Error::Log`]; [`Error::Files`] for a file of another kind.
     pub fn create(path: &Path) -> Result<Log> {
+        if path == Path::new("-") {
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "a file is needed, not standard output");
+            return Err(Error::Log { path: path.into(), source });
+        }
         sapwood_files::check_replaceable(path, BEGINNING)?;
         let file = File::create(path).map_err(|source| Error::Log { path: path.into(), source })?;
         Ok(Log { path: path.into(), file, line: Vec::new() })

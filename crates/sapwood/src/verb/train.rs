@@ -77,6 +77,11 @@ impl Train {
         data.features = features::Features::Absent;
         let available = resources::available_bytes();
         let page = page::place(cx)?;
+        save::check_distinct(&[
+            ("--report", page.as_deref()),
+            ("--save-predictions", self.saving.save_predictions.as_deref()),
+            ("--log", self.log.as_deref()),
+        ])?;
         let estimate = Estimate::fit::<T>(&data.graph, &made.matrix, data.classes, &mut settings, available)?;
         let runtime = cx.runtime()?;
         let facts = Facts::new(&data, &made.matrix, &settings, estimate, runtime.exec().threads());

@@ -315,7 +315,7 @@ fn a_sweep_is_saved_rate_by_rate() {
 fn one_process_saves_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let (out, log) = (folder.path().join("runs"), folder.path().join("log.jsonl"));
-    let line = "karate --layers 2 --epochs 100000000 --seeds 1 --sampler none";
+    let line = "karate --layers 2 --epochs 100000000 --seeds 1 --sampler none --checkpoint-every 100000000";
     let mut child = start(&format!("{line} -o {} --log {}", out.display(), log.display()));
     wait_for(&log, 5);
     for how in ["-o", "--resume"] {
@@ -337,6 +337,29 @@ fn files_of_another_kind_are_never_replaced() {
         assert!(text.contains("edges.tsv") && text.contains("it holds something else"), "{flag}: {text}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "0\t1\n", "{flag}");
     }
+}
+
+#[test]
+fn places_are_looked_at_before_anything_is_trained() {
+    let line = "karate --layers 2 --epochs 100000000 --seeds 1 --sampler none";
+    for (flags, why) in [
+        ("--save-predictions /nosuch/p.tsv", "its folder is not there"),
+        ("--save-predictions .", "it is a folder"),
+        ("--save-predictions -", "not standard output"),
+        ("--report -", "not standard output"),
+        ("--log -", "not standard output"),
+        ("--report r.html --log r.html", "--log r.html: --report goes there too"),
+    ] {
+        let text = refused(&format!("{line} {flags}"));
+        assert!(text.contains(why), "{flags}: {text}");
+    }
+}
+
+#[test]
+fn a_sweep_that_breaks_says_where() {
+    let ran = train("karate --layers 2 --epochs 3 --seeds 1 --against none --lr 1e38 --sweep p=0.1,0.5");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stdout.contains("p=0.5 ranked seed 0: stopped in epoch 1, "), "{}", ran.stdout);
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn build<T: Number>(b: &mut Builder<T>, shape: &Shape) -> Result<()> {
         b.cut();
     }
     let start = b.output_linear(&format!("lins.{}", shape.layers - 1), &h, shape)?;
+    b.mark_hidden();
     let tau = shape.options.teleport;
     let mut z = start.clone();
     for step in 1..=shape.options.prop_steps {

@@ -21,7 +21,14 @@ fn build<T: Number>(b: &mut Builder<T>, shape: &Shape) -> Result<()> {
     for layer in 1..shape.layers {
         let name = format!("convs.{}", layer - 1);
         let out = b.hidden_convolution(&name, &h, layer as u16, shape)?;
-        h = if layer == 1 { out } else { b.push(format!("{name}.skip"), &[&out, &h], Sum)? };
+        h = if layer == 1 {
+            out
+        } else {
+            let sum = b.push(format!("{name}.skip"), &[&out, &h], Sum)?;
+            b.unmark_hidden(&out);
+            b.mark_hidden();
+            sum
+        };
         b.cut();
     }
     b.output_convolution(&format!("convs.{}", shape.layers - 1), &h, shape.layers as u16, shape)?;

@@ -127,6 +127,11 @@ impl<T: Number> Builder<T> {
         self.nodes.iter_mut().last().into_iter().for_each(|node| node.hidden = true);
     }
 
+    /// Takes the mark off the layer called `name`, whose output is only a part of what the next layer reads.
+    pub fn unmark_hidden(&mut self, name: &str) {
+        self.nodes.iter_mut().filter(|node| node.name == name).for_each(|node| node.hidden = false);
+    }
+
     /// The network; the last layer pushed gives the logits.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod checks;
 mod conformance;
 mod cost;
 mod edges;
+mod energy;
 mod gradient;
 mod learning;
 mod models;

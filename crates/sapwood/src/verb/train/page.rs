@@ -9,6 +9,7 @@ mod results;
 mod sweep;
 
 use super::report::{Facts, Report};
+use super::save::check_place;
 use crate::cli::{Context, Failure};
 use sapwood_graph::structure::Statistics;
 use sapwood_report as html;
@@ -39,7 +40,7 @@ const BARE: &str = "sapwood-train.html";
 /// argument leaves one in the folder at hand if that can be written.
 pub(super) fn place(cx: &Context) -> Result<Option<PathBuf>, Failure> {
     match &cx.flags.report {
-        Some(path) => check(path).map(|()| Some(path.clone())),
+        Some(path) => check_place("--report", path, html::BEGINNING).map(|()| Some(path.clone())),
         None if std::env::args_os().len() == 2 => Ok(Some(PathBuf::from(BARE)).filter(|path| {
             writable(Path::new(".")) && sapwood_files::check_replaceable(path, html::BEGINNING).is_ok()
         })),
@@ -50,15 +51,6 @@ pub(super) fn place(cx: &Context) -> Result<Option<PathBuf>, Failure> {
 /// Whether a file can be made in `folder`.
 fn writable(folder: &Path) -> bool {
     std::fs::metadata(folder).is_ok_and(|folder| !folder.permissions().readonly())
-}
-
-fn check(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    if path.is_dir() || !folder.is_dir() {
-        let why = if path.is_dir() { "it is a folder" } else { "its folder is not there" };
-        return Err(Failure::usage(format!("--report {}: {why}", path.display())));
-    }
-    Ok(sapwood_files::check_replaceable(path, html::BEGINNING)?)
 }
 
 /// Writes a report.

@@ -1,6 +1,6 @@
 //! `sapwood train predict`: the classes that a saved network gives to the nodes of a graph.
 
-use super::save::{PREDICTIONS, class};
+use super::save::{PREDICTIONS, check_place, class};
 use crate::cli::{Context, Exit, Failure, resources};
 use clap::Args;
 use sapwood_graph::features;
@@ -53,7 +53,7 @@ impl Predict {
             return Err(Failure::usage("--report: predict makes none").hint("-o writes the classes, --json a summary"));
         }
         if let Some(path) = &self.out {
-            sapwood_files::check_replaceable(path, PREDICTIONS)?;
+            check_place("-o", path, PREDICTIONS)?;
         }
         let latest = find(&self.from)?;
         let state = State::read(&latest)?;

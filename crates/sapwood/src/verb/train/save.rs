@@ -25,7 +25,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(flags: &Flags) -> Result<Plan, Failure> {
         if let Some(path) = &flags.save_predictions {
-            sapwood_files::check_replaceable(path, PREDICTIONS)?;
+            check_place("--save-predictions", path, PREDICTIONS)?;
         }
         let folder = flags.resume.clone().or_else(|| flags.out.clone());
         let every = flags.checkpoint_every.unwrap_or(EVERY);
@@ -108,6 +108,30 @@ pub(super) fn go_as_far(cx: &Context, folder: &Path, request: &mut Request) {
     if !taken.is_empty() {
         cx.note(&format!("{}: {}, as saved", folder.display(), taken.join(" and ")));
     }
+}
+
+/// Refuses a path that cannot become a file of a kind, before anything is trained: a file of that kind begins with
+/// `beginning`.
+pub(super) fn check_place(flag: &str, path: &Path, beginning: &str) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let why = match () {
+        () if path == Path::new("-") => "a file is needed, not standard output",
+        () if path.is_dir() => "it is a folder",
+        () if !folder.is_dir() => "its folder is not there",
+        () => return Ok(sapwood_files::check_replaceable(path, beginning)?),
+    };
+    Err(Failure::usage(format!("{flag} {}: {why}", path.display())))
+}
+
+/// Refuses one path under two flags: one file would replace the other.
+pub(super) fn check_distinct(places: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    for (at, &(flag, path)) in places.iter().enumerate() {
+        if let Some((other, _)) = places[..at].iter().find(|(_, other)| path.is_some() && *other == path) {
+            let path = path.unwrap_or_else(|| Path::new("")).display();
+            return Err(Failure::usage(format!("{flag} {path}: {other} goes there too")));
+        }
+    }
+    Ok(())
 }
 
 /// Whether `folder` is one, with nothing but folders in it: what a kill before the first checkpoint leaves.

@@ -8,6 +8,7 @@ use super::report::{
     Data, Facts, Measured, Method as MethodRow, Model, Pair, Run, Sampler, method, pair, run as run_of, sampler,
 };
 use super::save::Plan;
+use super::table::print_broken;
 use super::{announce, exit, page};
 use crate::cli::{Context, Exit, Failure};
 use crate::verb::table::aligned;
@@ -160,7 +161,8 @@ pub(super) fn run<T: Number>(
     cx.emit(&report, |out| {
         writeln!(out, "{}", facts.headline())?;
         aligned(&table(&report), out)?;
-        writeln!(out, "mean test accuracy at each p; sd over p says how much the choice of p matters")
+        writeln!(out, "mean test accuracy at each p; sd over p says how much the choice of p matters")?;
+        report.sweep.iter().try_for_each(|at| print_broken(&format!("p={} ", at.p), &at.runs, out))
     })?;
     if let Some(path) = &cx.flags.report {
         let outcomes: Vec<(f64, &Outcome)> = found.iter().map(|f| (f.p, &f.outcome)).collect();

@@ -1,7 +1,7 @@
 //! The table for people: accuracies with their spread, and only what the paired runs allow one to say.
 
 use super::cost::NO_RATES;
-use super::report::{Method, Report, RunTime};
+use super::report::{Method, Report, Run, RunTime};
 use crate::verb::table::aligned;
 use sapwood_machine::units;
 use sapwood_train::Estimate;
@@ -82,17 +82,7 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
         let (predicted, measured) = (seconds(compared.predicted_s), seconds(compared.measured_s));
         writeln!(out, "predicted {predicted}, measured {measured} (ratio {:.2})", compared.ratio())?;
     }
-    for run in &report.runs {
-        if let Some(broken) = run.broken {
-            let (epoch, layer) = (broken.epoch, &broken.layer);
-            let kept = if run.best_epoch.is_some() { "; earlier results kept" } else { "" };
-            writeln!(
-                out,
-                "{} seed {}: stopped in epoch {epoch}, {layer} gave a value that is no number{kept}",
-                run.method, run.seed
-            )?;
-        }
-    }
+    print_broken("", &report.runs, out)?;
     if report.interrupted {
         writeln!(
             out,
@@ -100,6 +90,22 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
             report.runs.len(),
             report.runs.last().map_or(0, |r| r.epochs)
         )?;
+    }
+    Ok(())
+}
+
+/// Writes where and why runs broke, if any did; `which` begins each line.
+pub(super) fn print_broken(which: &str, runs: &[Run<'_>], out: &mut dyn Write) -> Result<()> {
+    for run in runs {
+        if let Some(broken) = run.broken {
+            let (epoch, layer) = (broken.epoch, &broken.layer);
+            let kept = if run.best_epoch.is_some() { "; earlier results kept" } else { "" };
+            writeln!(
+                out,
+                "{which}{} seed {}: stopped in epoch {epoch}, {layer} gave a value that is no number{kept}",
+                run.method, run.seed
+            )?;
+        }
     }
     Ok(())
 }

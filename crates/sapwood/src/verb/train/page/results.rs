@@ -5,7 +5,7 @@ use sapwood_report::{
     Axis, BarSeries, Bars, Cell, Column, Figure, Forest, HeatMap, Interval, KeyFigure, Section, Table, Unit,
 };
 use sapwood_train::cost::{LayerTime, MethodTime};
-use sapwood_train::experiment::{MethodRecord, PairRecord};
+use sapwood_train::experiment::{MethodRecord, PairRecord, RunRecord};
 use sapwood_train::preset::{NOTE, Published};
 
 /// The table of the terminal, the verdicts and the differences seed by seed.
@@ -28,18 +28,22 @@ pub(super) fn section(from: &Sources<'_>) -> Section {
         ));
     }
     for run in from.outcome.methods.iter().flat_map(|m| &m.runs) {
-        if let Some(broken) = &run.broken {
-            let (method, seed, epoch, layer) = (&run.method, run.seed, broken.epoch, &broken.layer);
-            let kept = if run.best_epoch.is_some() { "; earlier results are kept" } else { "" };
-            section = section.warning(format!(
-                "{method}, seed {seed}: stopped in epoch {epoch}, {layer} gave a value that is no number{kept}."
-            ));
+        if let Some(line) = broken(run) {
+            section = section.warning(line);
         }
     }
     if from.outcome.interrupted {
         section = section.warning("Interrupted: some runs are missing, the last one was cut short.");
     }
     section
+}
+
+/// Where and why a run broke, if it did.
+pub(super) fn broken(run: &RunRecord) -> Option<String> {
+    let broken = run.broken.as_ref()?;
+    let (method, seed, epoch, layer) = (&run.method, run.seed, broken.epoch, &broken.layer);
+    let kept = if run.best_epoch.is_some() { "; earlier results are kept" } else { "" };
+    Some(format!("{method}, seed {seed}: stopped in epoch {epoch}, {layer} gave a value that is no number{kept}."))
 }
 
 fn key_figures(from: &Sources<'_>) -> Vec<KeyFigure> {
@@ -53,7 +57,10 @@ fn key_figures(from: &Sources<'_>) -> Vec<KeyFigure> {
     }
     if let Some(against) = from.report.comparisons.iter().rfind(|c| c.b == "none") {
         let p = &against.paired;
-        let interval = format!("95 % interval {:+.4} to {:+.4}", p.ci_low, p.ci_high);
+        let interval = match p.p_value {
+            Some(_) => format!("95 % interval {:+.4} to {:+.4}", p.ci_low, p.ci_high),
+            None => sapwood_train::compare::NOT_TESTED.to_owned(),
+        };
         figures.push(KeyFigure::new("difference to no sampling", format!("{:+.4}", p.mean_diff)).note(interval));
     }
     let parameters = sapwood_report::number::count(from.facts.estimate.parameters);
@@ -76,7 +83,7 @@ fn table(from: &Sources<'_>) -> Table {
         .columns(columns);
     for method in &from.outcome.methods {
         let runs = method.counted();
-        let mean = |of: &dyn Fn(&sapwood_train::experiment::RunRecord) -> Option<f64>| {
+        let mean = |of: &dyn Fn(&RunRecord) -> Option<f64>| {
             let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
@@ -104,7 +111,9 @@ fn differences(from: &Sources<'_>) -> Figure {
     for comparison in &from.report.comparisons {
         let p = &comparison.paired;
         let note = p.p_value.map_or_else(|| sapwood_train::compare::NOT_TESTED.to_owned(), |p| format!("p = {p:.3}"));
-        let row = Interval::new(format!("{} − {}", comparison.a, comparison.b), p.mean_diff, p.ci_low, p.ci_high);
+        // Of fewer seeds than the test needs, an interval would claim what it cannot.
+        let (low, high) = p.p_value.map_or((f64::NAN, f64::NAN), |_| (p.ci_low, p.ci_high));
+        let row = Interval::new(format!("{} − {}", comparison.a, comparison.b), p.mean_diff, low, high);
         forest = forest.row(row.dots(by_seed(from, comparison)).note(note));
     }
     Figure::new(forest).caption(

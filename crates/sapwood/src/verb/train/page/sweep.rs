@@ -1,5 +1,6 @@
 //! The report of a sweep: accuracy against the drop rate.
 
+use super::results::broken;
 use super::{banded, settings, start};
 use crate::verb::train::report::Facts;
 use sapwood_report::{Axis, Cell, Figure, Lines, Report, Section, Table};
@@ -33,7 +34,12 @@ pub(in crate::verb::train) fn page(
     }
     let caption =
         "Means over the seeds; bands from the lowest to the highest. A method that drops nothing is trained once.";
-    let section = Section::new("Results").figure(Figure::new(lines).caption(caption)).table(table);
+    let mut section = Section::new("Results").figure(Figure::new(lines).caption(caption)).table(table);
+    for (p, outcome) in found {
+        for line in outcome.methods.iter().flat_map(|m| &m.runs).filter_map(broken) {
+            section = section.warning(format!("p = {p}: {line}"));
+        }
+    }
     start(facts, chosen).section(section).section(settings(facts, chosen, command))
 }
 
