@@ -141,8 +141,8 @@ pub struct Made {
     pub note: Option<String>,
 }
 
-/// Makes the features of `data`. `None` is `tfidf` for sparse stored features, `raw` for dense ones, and `onehot` where
-/// none are stored. `seed` matters to `random:D` alone.
+/// Makes the features of `data`. `None` is `tfidf` for sparse stored features that are 0 or 1, `raw` for all others, and
+/// `onehot` where none are stored. `seed` matters to `random:D` alone.
 ///
 /// # Errors
 /// [`Error::Features`] if stored features are asked for and there are none, or only a file of another name is there.
@@ -167,10 +167,19 @@ pub fn make(data: &GraphData, kind: Option<FeatureKind>, seed: u64) -> Result<Ma
     let kind = match (kind, stored) {
         (Some(kind), Some(_)) => kind,
         (Some(kind), None) if from_graph => kind,
-        (None, Some(FeatureMatrix::Sparse(_))) => FeatureKind::TfIdf,
-        (None, Some(FeatureMatrix::Dense(_))) => FeatureKind::Raw,
+        (None, Some(FeatureMatrix::Sparse(m))) if boolean(m.values()) => FeatureKind::TfIdf,
+        (None, Some(_)) => FeatureKind::Raw,
         (_, None) => FeatureKind::OneHot,
     };
+    let values = stored.is_some_and(|stored| match stored {
+        FeatureMatrix::Sparse(m) => !boolean(m.values()),
+        FeatureMatrix::Dense(m) => !boolean(m.as_slice()),
+    });
+    let flattened = values && matches!(kind, FeatureKind::TfIdf | FeatureKind::Rows);
+    let note = note.or_else(|| {
+        flattened
+            .then(|| format!("--features {kind} takes every value but 0 as 1, and these are others; raw keeps them"))
+    });
     let matrix = match (kind, stored) {
         (FeatureKind::TfIdf, Some(stored)) => FeatureMatrix::Sparse(tfidf(presence(stored)?)),
         (FeatureKind::Rows, Some(stored)) => FeatureMatrix::Sparse(rows(presence(stored)?)),
@@ -179,6 +188,11 @@ pub fn make(data: &GraphData, kind: Option<FeatureKind>, seed: u64) -> Result<Ma
         (_, _) => FeatureMatrix::Sparse(onehot(data)?),
     };
     Ok(Made { matrix, kind, note })
+}
+
+/// Whether values say no more than that something is there.
+fn boolean(values: &[f32]) -> bool {
+    values.iter().all(|&x| x == 0.0 || x == 1.0)
 }
 
 /// 1 where a stored value is not zero.

@@ -73,7 +73,12 @@ impl Unit {
             Unit::Count if v >= 0.0 && v.fract() == 0.0 && v < 1e12 => count(v as u64),
             Unit::Count if v.abs() < 1e21 => prefixed(v),
             Unit::Percent if scaled != 0.0 && scaled.abs() < 1e4 => {
-                fixed(scaled, if scaled.abs() < 0.1 { 2 } else { 1 })
+                let decimals = match scaled.abs() {
+                    size if size.fract() == 0.0 => 0,
+                    size if size < 0.1 => 2,
+                    _ => 1,
+                };
+                fixed(scaled, decimals)
             }
             _ => significant(scaled, 4),
         };
@@ -186,13 +191,15 @@ impl Axis {
         v.is_finite() && (!self.log || v >= crate::scale::SMALLEST)
     }
 
-    /// The title with the unit in brackets.
+    /// The title, in brackets the unit and whether the axis is logarithmic.
     pub(crate) fn caption(&self, unit: &str) -> String {
         let title = crate::text::one_line(&self.title);
-        match (title.is_empty(), unit.is_empty()) {
+        let log = if self.log { "log scale" } else { "" };
+        let what: Vec<&str> = [unit, log].into_iter().filter(|w| !w.is_empty()).collect();
+        match (title.is_empty(), what.is_empty()) {
             (_, true) => title,
-            (true, false) => unit.to_string(),
-            (false, false) => format!("{title} ({unit})"),
+            (true, false) => what.join(", "),
+            (false, false) => format!("{title} ({})", what.join(", ")),
         }
     }
 
@@ -234,6 +241,7 @@ mod tests {
     fn captions_and_ranges() {
         assert_eq!(Axis::new("a").caption("s"), "a (s)");
         assert_eq!(Axis::new("").caption("s"), "s");
+        assert_eq!(Axis::new("a").log().caption("s"), "a (s, log scale)");
         assert_eq!(Axis::new("").range(1.0, f64::NAN).fixed_range(), None);
         assert_eq!(Axis::new("").range(2.0, 1.0).fixed_range(), None);
         assert_eq!(Axis::new("").log().range(0.0, 1.0).fixed_range(), None);

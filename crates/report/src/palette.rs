@@ -59,6 +59,11 @@ pub(crate) const COLOURS: usize = SERIES.len();
 /// How many shades a heat map has.
 pub(crate) const SHADES: usize = BLUES.len();
 
+/// The look of the `i`-th of a chart's things: what the caller chose, or its place.
+pub(crate) fn look(looks: &[usize], i: usize) -> usize {
+    looks.get(i).copied().unwrap_or(i)
+}
+
 /// Class of the colour of series `i`.
 pub(crate) fn colour(i: usize) -> String {
     format!("c{}", i % COLOURS)

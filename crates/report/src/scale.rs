@@ -104,6 +104,8 @@ pub(crate) struct Scale {
     /// Unit with prefix, for the axis title.
     pub(crate) unit: String,
     shown: Shown,
+    /// Decimals of a value with a hundredth of the distance of two ticks, on linear axes of usual numbers.
+    decimals: Option<usize>,
 }
 
 impl Scale {
@@ -144,6 +146,14 @@ impl Scale {
     /// A value as it stands beside its mark.
     pub(crate) fn words(&self, unit: &Unit, v: f64) -> String {
         unit.beside(v, &self.shown, self.log && self.unit.is_empty())
+    }
+
+    /// The same, to a hundredth of the distance of two ticks where the axis is linear: values below each other agree.
+    pub(crate) fn fixed_words(&self, unit: &Unit, v: f64) -> String {
+        match self.decimals {
+            Some(decimals) if v.is_finite() => number::fixed(v / self.shown.divisor, decimals),
+            _ => self.words(unit, v),
+        }
     }
 
     /// Where bars begin: zero if it is on the axis, else its low end.
@@ -189,7 +199,10 @@ fn linear(axis: &Axis, extent: &Extent, fit: Fit, most: usize) -> Scale {
     let tick = |(v, label): (f64, String)| Tick { value: v * shown.divisor, label };
     let ticks = values.into_iter().zip(labels).map(tick).filter(|t| t.value.is_finite()).collect();
     let (lo, hi) = (lo * shown.divisor, hi * shown.divisor);
-    Scale { log: false, lo, hi, from: 0.0, to: 1.0, ticks, minor: Vec::new(), unit: shown.name.clone(), shown }
+    let usual = axis.unit != Unit::Count && (-4..=4).contains(&step.exponent);
+    let decimals = usual.then(|| (2 - step.exponent).max(0) as usize);
+    let unit = shown.name.clone();
+    Scale { log: false, lo, hi, from: 0.0, to: 1.0, ticks, minor: Vec::new(), unit, shown, decimals }
 }
 
 fn logarithmic(axis: &Axis, extent: &Extent, fit: Fit, most: usize) -> Scale {
@@ -215,7 +228,7 @@ fn logarithmic(axis: &Axis, extent: &Extent, fit: Fit, most: usize) -> Scale {
     };
     let tick = |value: f64| Tick { value, label: log_label(&axis.unit, value) };
     let ticks = labelled.into_iter().map(tick).collect();
-    Scale { log: true, lo, hi, from: 0.0, to: 1.0, ticks, minor, unit, shown }
+    Scale { log: true, lo, hi, from: 0.0, to: 1.0, ticks, minor, unit, shown, decimals: None }
 }
 
 /// Less than a decade: decades would leave the axis bare, so that the ticks are those of a linear axis.

@@ -27,7 +27,9 @@ fn sparse(made: Made) -> Csr<f32> {
 
 #[test]
 fn tfidf_by_the_formula() {
-    let m = sparse(make(&with_words(), None, 0).unwrap());
+    let made = make(&with_words(), Some(FeatureKind::TfIdf), 0).unwrap();
+    assert!(made.note.as_ref().is_some_and(|n| n.contains("takes every value but 0 as 1")), "{:?}", made.note);
+    let m = sparse(made);
     // df: word 0 in 2 rows, word 1 in 3, word 2 in 2; n = 5
     let w = [(6f64 / 3.0).ln() + 1.0, (6f64 / 4.0).ln() + 1.0, (6f64 / 3.0).ln() + 1.0];
     let norm = |ids: &[usize]| ids.iter().map(|&i| w[i] * w[i]).sum::<f64>().sqrt();
@@ -38,6 +40,19 @@ fn tfidf_by_the_formula() {
     let full: f64 = m.row_values(3).iter().map(|&x| f64::from(x).powi(2)).sum();
     assert!((full - 1.0).abs() < 1e-6);
     assert!(m.row(2).is_empty()); // an all-zero row stays zero
+}
+
+#[test]
+fn sparse_values_that_are_more_than_presence_stay_by_default() {
+    let mut data = with_words();
+    let made = make(&data, None, 0).unwrap();
+    assert!(made.kind == FeatureKind::Raw && made.note.is_none());
+    let matrix = sparse(made);
+    let ones = vec![1.0; matrix.values().len()];
+    let pattern = Csr::try_new(5, 3, vec![0, 2, 3, 3, 6, 7], matrix.columns().to_vec(), ones).unwrap();
+    data.features = Features::Stored(FeatureMatrix::Sparse(pattern));
+    let made = make(&data, None, 0).unwrap();
+    assert!(made.kind == FeatureKind::TfIdf && made.note.is_none());
 }
 
 #[test]

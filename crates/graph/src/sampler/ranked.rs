@@ -168,10 +168,11 @@ impl Probabilities {
             notes.push(format!("guards leave {left} of {} units: p is {got:.4} instead of {asked:.4}", facts.units));
         }
         let chance = structure::expected_isolated(&self.graph, |_| facts.achieved_p);
-        if facts.isolated_expected > 1.2 * chance {
+        if facts.isolated_expected > (1.2 * chance).max(chance + 1.0) {
             let expected = facts.isolated_expected;
             notes.push(format!(
-                "isolates {expected:.1} nodes on average, {chance:.1} by chance: this choice isolates more nodes than chance does"
+                "leaves {expected:.1} nodes without an edge if drops are independent, {chance:.1} with one probability for all: this \
+                 choice isolates more nodes than chance does"
             ));
         }
         notes

@@ -35,6 +35,15 @@ impl Rates {
         !matches!(self, Rates::Linear(..))
     }
 
+    /// Where the rates of one draw hold that is described for all, if not everywhere.
+    pub fn described(&self) -> Option<&'static str> {
+        match self {
+            Rates::Linear(first, last) if first != last => Some("in the first epoch"),
+            Rates::Layers(rates) if rates.windows(2).any(|pair| pair[0] != pair[1]) => Some("in the first layer"),
+            _ => None,
+        }
+    }
+
     /// The largest rate of all epochs and layers, with what `auto` came to.
     pub fn largest(&self, auto: f64) -> f64 {
         match self {

@@ -55,7 +55,7 @@ fn golden_expected_isolated_nodes_of_cora() {
     }
     assert!(at("ranked", "two_stage").notes.is_empty());
     let notes = at("ranked", "pr_mean").notes;
-    assert!(notes.len() == 1 && notes[0].contains("216.8 by chance"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("216.8 with one probability for all"), "{notes:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Interval {
 /// use sapwood_report::{Axis, Chart, Forest, Interval};
 /// let forest = Forest::new("Against no sampler", Axis::new("difference in accuracy"))
 ///     .row(Interval::new("ranked", 0.8, 0.2, 1.4).dots([0.1, 0.9, 1.4]).note("p = 0.03"));
-/// assert!(Chart::from(forest).svg().contains("ranked: 0.8 (0.2 to 1.4), p = 0.03"));
+/// assert!(Chart::from(forest).svg().contains("ranked: 0.800 (0.200 to 1.400), p = 0.03"));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
@@ -93,7 +93,7 @@ impl Forest {
 
     /// Estimate and interval in words, in the unit that the axis names.
     fn words(&self, x: &Scale, row: &Interval) -> String {
-        let f = |v: f64| x.words(&self.axis.unit, v);
+        let f = |v: f64| x.fixed_words(&self.axis.unit, v);
         match (self.axis.shows(row.value), self.axis.shows(row.low) && self.axis.shows(row.high)) {
             (false, _) => "n/a".into(),
             (true, false) => f(row.value),
@@ -131,14 +131,14 @@ impl Draw for Forest {
 
     fn draw(&self, canvas: &mut Canvas) -> f64 {
         let extent = self.extent();
-        // On a narrow sheet name and words stand above the intervals instead of beside them.
-        let stacked = canvas.is_narrow();
-        let step = if stacked { 62.0 } else { 32.0 };
         let unit = Scale::new(&self.axis, &extent, Fit::Ticks, 5);
         let widest = self.rows.iter().map(|r| width(&one_line(&r.name), TEXT)).fold(0.0, f64::max);
-        let left = if stacked { 14.0 } else { (widest + 14.0).min(canvas.width * 0.26) };
         let words = self.rows.iter().map(|r| width(&self.beside(&unit, r), TEXT)).fold(0.0, f64::max);
-        let right = canvas.width - if stacked { 14.0 } else { (words + 14.0).min(canvas.width * 0.4) };
+        // Where there is no room for them beside the intervals, name and words stand above.
+        let stacked = canvas.is_narrow() || widest + words + 28.0 > canvas.width * 0.66;
+        let step = if stacked { 62.0 } else { 32.0 };
+        let left = if stacked { 14.0 } else { widest + 14.0 };
+        let right = canvas.width - if stacked { 14.0 } else { words + 14.0 };
         let top = if self.sides == Default::default() { 6.0 } else { 24.0 };
         let bottom = top + step * self.rows.len() as f64;
         let x = plot::x_scale((&self.axis, &extent, Fit::Ticks), left, right);
@@ -148,7 +148,7 @@ impl Draw for Forest {
         self.draw_sides(canvas, zero, top);
         for (i, row) in self.rows.iter().enumerate() {
             let y = top + step * (i as f64 + if stacked { 0.78 } else { 0.5 });
-            let words = self.beside(&x, row);
+            let words = self.beside(&unit, row);
             if stacked {
                 canvas.text("halo", (0.0, y - 27.0), Anchor::Start, &row.name, canvas.width);
                 canvas.text("tick halo", (0.0, y - 12.0), Anchor::Start, &words, canvas.width);
@@ -156,7 +156,7 @@ impl Draw for Forest {
                 canvas.text("", (left - 10.0, y + 4.0), Anchor::End, &row.name, left - 10.0);
                 canvas.text("number", (right + 12.0, y + 4.0), Anchor::Start, &words, canvas.width - right - 12.0);
             }
-            self.draw_row(canvas, &x, row, y);
+            self.draw_row(canvas, &x, (row, &words), y);
         }
         plot::note(canvas, end, extent.left_out(self.axis.log))
     }
@@ -169,7 +169,7 @@ impl Forest {
         canvas.text("tick", (zero + 8.0, top - 8.0), Anchor::Start, right, canvas.width - zero - 8.0);
     }
 
-    fn draw_row(&self, canvas: &mut Canvas, x: &Scale, row: &Interval, y: f64) {
+    fn draw_row(&self, canvas: &mut Canvas, x: &Scale, (row, words): (&Interval, &str), y: f64) {
         for at in row.dots.iter().filter_map(|d| x.at(*d)) {
             canvas.svg.tag("circle").class("seed").num("cx", at).num("cy", y + 8.0).num("r", 2.0).end();
         }
@@ -178,7 +178,7 @@ impl Forest {
             [low, high].into_iter().for_each(|v| canvas.line("interval c0", (v, y - 4.0), (v, y + 4.0)));
         }
         if let Some(at) = x.at(row.value) {
-            let hint = format!("{}: {}", one_line(&row.name), self.beside(x, row));
+            let hint = format!("{}: {words}", one_line(&row.name));
             canvas.marker("estimate", 0, (at, y), 4.5).hint(&hint);
         }
     }

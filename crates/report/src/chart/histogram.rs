@@ -43,12 +43,14 @@ pub struct Histogram {
     edges: Option<Vec<f64>>,
     marks: Vec<Mark>,
     log_counts: bool,
+    looks: Vec<usize>,
 }
 
 impl Histogram {
     /// A histogram of nothing yet.
     pub fn new(title: impl Into<String>, axis: Axis) -> Histogram {
-        Histogram { title: title.into(), axis, groups: vec![], edges: None, marks: vec![], log_counts: false }
+        let title = title.into();
+        Histogram { title, axis, groups: vec![], edges: None, marks: vec![], log_counts: false, looks: vec![] }
     }
 
     /// A group of values to be counted. NaN is left out.
@@ -83,6 +85,13 @@ impl Histogram {
     #[must_use]
     pub fn log_counts(mut self) -> Histogram {
         self.log_counts = true;
+        self
+    }
+
+    /// Which colour and dash each group has, counted from 0, in the order of the groups; without it they have 0, 1, 2, ...
+    #[must_use]
+    pub fn looks(mut self, looks: impl IntoIterator<Item = usize>) -> Histogram {
+        self.looks = looks.into_iter().collect();
         self
     }
 
@@ -188,7 +197,8 @@ impl Draw for Histogram {
     fn draw(&self, canvas: &mut Canvas) -> f64 {
         let edges = self.edges();
         let counts: Vec<Vec<u64>> = self.groups.iter().map(|g| g.counted(&edges)).collect();
-        let names: Vec<_> = self.groups.iter().enumerate().map(|(i, g)| (i, g.name.as_str())).collect();
+        let names: Vec<_> =
+            self.groups.iter().enumerate().map(|(i, g)| (palette::look(&self.looks, i), g.name.as_str())).collect();
         let top = if names.len() > 1 { legend::draw(canvas, 0.0, &names, Swatch::Area) } else { 0.0 };
         let mut x = Extent::of(edges.iter().copied());
         self.marks.iter().for_each(|m| x.reach(m.value));
@@ -202,8 +212,9 @@ impl Draw for Histogram {
         let frame = Frame { x, y: (&frequency, &y, Fit::Ticks), top, height, right: 12.0 };
         let plot = frame.draw(canvas);
         for (i, counts) in counts.iter().enumerate() {
+            let i = palette::look(&self.looks, i);
             if self.groups.len() == 1 {
-                self.draw_bins(canvas, &plot, &edges, counts);
+                self.draw_bins(canvas, &plot, i, &edges, counts);
             } else {
                 draw_outline(canvas, &plot, i, &edges, counts);
             }
@@ -220,7 +231,7 @@ fn joined(mut extent: Extent, other: &Extent) -> Extent {
 }
 
 impl Histogram {
-    fn draw_bins(&self, canvas: &mut Canvas, plot: &Plot, edges: &[f64], counts: &[u64]) {
+    fn draw_bins(&self, canvas: &mut Canvas, plot: &Plot, i: usize, edges: &[f64], counts: &[u64]) {
         let base = plot.y.clamped(plot.y.base());
         for (pair, n) in edges.windows(2).zip(counts).filter(|(_, n)| **n > 0) {
             let (a, b) = (plot.x.clamped(pair[0]), plot.x.clamped(pair[1]));
@@ -230,7 +241,8 @@ impl Histogram {
             let hint = format!("{} to {}: {}", f(pair[0]), f(pair[1]), count(*n));
             // A single hit among millions stays visible.
             let height = (base - y).max(0.75);
-            canvas.svg.tag("rect").class("bar c0").area(a + gap / 2.0, base - height, b - a - gap, height).hint(&hint);
+            let class = format!("bar {}", palette::colour(i));
+            canvas.svg.tag("rect").class(&class).area(a + gap / 2.0, base - height, b - a - gap, height).hint(&hint);
         }
         canvas.line("base", (plot.left, base), (plot.right, base));
     }

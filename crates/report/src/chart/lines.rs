@@ -30,12 +30,21 @@ pub struct Lines {
     series: Vec<Series>,
     across: Vec<Mark>,
     upright: Vec<Mark>,
+    looks: Vec<usize>,
 }
 
 impl Lines {
     /// A chart without lines yet.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Lines {
-        Lines { title: title.into(), x, y, series: Vec::new(), across: Vec::new(), upright: Vec::new() }
+        Lines {
+            title: title.into(),
+            x,
+            y,
+            series: Vec::new(),
+            across: Vec::new(),
+            upright: Vec::new(),
+            looks: Vec::new(),
+        }
     }
 
     /// One more line.
@@ -43,6 +52,19 @@ impl Lines {
     pub fn series(mut self, series: Series) -> Lines {
         self.series.push(series);
         self
+    }
+
+    /// Which colour, marker and dash each line has, counted from 0, in the order of the lines; without it they have 0, 1, 2,
+    /// ... For charts of one page that show some of the same things.
+    #[must_use]
+    pub fn looks(mut self, looks: impl IntoIterator<Item = usize>) -> Lines {
+        self.looks = looks.into_iter().collect();
+        self
+    }
+
+    /// The lines with the look of each.
+    fn looked(&self) -> impl Iterator<Item = (usize, &Series)> {
+        self.series.iter().enumerate().map(|(i, s)| (palette::look(&self.looks, i), s))
     }
 
     /// A dashed vertical line with a name, such as the epoch that was selected.
@@ -94,7 +116,7 @@ impl Draw for Lines {
     fn draw(&self, canvas: &mut Canvas) -> f64 {
         let (x, y) = self.extents();
         let direct = (2..=7).contains(&self.series.len()) && !canvas.is_narrow();
-        let names: Vec<_> = self.series.iter().enumerate().map(|(i, s)| (i, s.name.as_str())).collect();
+        let names: Vec<_> = self.looked().map(|(i, s)| (i, s.name.as_str())).collect();
         let (top, right) = if direct {
             (0.0, legend::end_room(canvas, names.iter().map(|n| n.1)))
         } else {
@@ -120,10 +142,10 @@ impl Lines {
         if cut {
             plot.clip(canvas);
         }
-        for (i, series) in self.series.iter().enumerate() {
+        for (i, series) in self.looked() {
             canvas.path(&format!("band {}", palette::colour(i)), &series.band_path(plot));
         }
-        for (i, series) in self.series.iter().enumerate() {
+        for (i, series) in self.looked() {
             series.draw(canvas, plot, i, self.series.len());
         }
         if cut {
@@ -133,7 +155,7 @@ impl Lines {
 
     /// Names at the ends of the lines, for those that have one.
     fn end_names(&self, canvas: &mut Canvas, plot: &Plot) {
-        let ends = self.series.iter().enumerate().filter_map(|(i, s)| {
+        let ends = self.looked().filter_map(|(i, s)| {
             let (x, y) = s.places(plot).flatten().last()?;
             let at = (x.clamp(plot.left, plot.right), y.clamp(plot.top, plot.bottom));
             Some(EndName { series: i, name: &s.name, at })

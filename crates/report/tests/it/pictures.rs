@@ -95,7 +95,7 @@ fn a_forest_has_its_zero_line_and_intervals() {
     let interval = of_class(&all, "interval");
     assert!((interval[0].num("x1") + interval[0].num("x2") - 2.0 * estimates[0]).abs() < 0.05);
     assert_eq!(interval.len(), 3, "no interval for the second row");
-    assert!(texts(&all).contains(&"1 (−1 to 3)"));
+    assert!(texts(&all).contains(&"1.00 (−1.00 to 3.00)"), "{:?}", texts(&all));
 }
 
 #[test]
@@ -217,9 +217,6 @@ fn descriptions_say_what_is_seen() {
     let chart = Lines::new("t", Axis::new("epoch"), Axis::new("accuracy").unit(Unit::Percent))
         .series(Series::new("ranked", [(0.0, 0.5), (1.0, 0.8)]));
     let desc = draw(chart.clone())[2].text.clone();
-    assert_eq!(
-        desc,
-        "Line chart of accuracy against epoch, 1 line: ranked. Values from 50.0\u{202f}% to 80.0\u{202f}%."
-    );
+    assert_eq!(desc, "Line chart of accuracy against epoch, 1 line: ranked. Values from 50\u{202f}% to 80\u{202f}%.");
     assert_eq!(draw(Chart::from(chart).described("mine"))[2].text, "mine");
 }

@@ -113,7 +113,7 @@ impl Train {
         let unread = self.sampler.unread(sampler::find(sampler::ALL, &settings.sampler)?);
         unread.iter().for_each(|line| cx.warn(line));
         let methods = experiment::methods(exec, &problem, &settings, Registries::default())?;
-        methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit));
+        methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit, &settings.options.rates));
         let graph = (&methods[..], problem.graph().as_ref());
         let predicted = cost::forecast::<T>(exec, graph, &settings, &subject, prices.as_ref())?;
         let mut progress = Progress::new(cx, &settings, 1, log);
@@ -168,11 +168,12 @@ fn check_random_features(data: &sapwood_graph::GraphData, kind: Option<features:
 }
 
 /// Says before the first run how many nodes a sampler is expected to leave without an edge.
-fn announce(cx: &Context, facts: &sapwood_graph::SamplerFacts, unit: &str) {
+fn announce(cx: &Context, facts: &sapwood_graph::SamplerFacts, unit: &str, rates: &sapwood_graph::Rates) {
     let (name, k, units, isolated) = (facts.name, facts.k, facts.units, facts.isolated_expected);
     let unit = facts.unit.unwrap_or(unit);
     cx.note(&format!(
-        "{name}: {k} of {units} {unit} dropped in each epoch, {isolated:.1} nodes expected without an edge"
+        "{name}: {k} of {units} {unit} dropped {}, {isolated:.1} nodes without an edge if drops were independent",
+        rates.described().unwrap_or("in each epoch")
     ));
     if let Some(auto) = &facts.auto {
         let shown = |rate: Option<f64>| rate.map_or_else(|| "-".into(), |r| format!("{r:.3}"));

@@ -175,6 +175,7 @@ fn other_settings_and_damage_are_named() {
     let text = resume("sbm:n=30,k=2,in=0.5,out=0.1 --layers 2 --hidden 8 --epochs 6 --seeds 1 --sampler none");
     assert!(text.contains("data: other files"), "{text}");
     assert!(refused(&format!("{small} --resume {}/none", out.display())).contains("no run is saved there"));
+    assert!(!out.join("none/lock").exists(), "a folder of something else stays as it is");
     let text = refused(&format!("{small} -o {}", out.display()));
     assert!(text.contains("holds a run of none with seed 0 already; go on with --resume"), "{text}");
     assert!(refused(&format!("{small} --checkpoint-every 0 -o x")).contains("--checkpoint-every must be 1 or more"));
@@ -263,7 +264,7 @@ fn a_file_of_probabilities_is_part_of_the_settings() {
     let resume = format!("{} --resume {}/runs", line(8), folder.path().display());
     std::fs::write(&file, "0\t2\n").unwrap();
     let text = refused(&resume);
-    assert!(text.contains("was made with other settings: always_keep_sha256"), "{text}");
+    assert!(text.contains("was made with other settings (say the same again): always_keep_sha256"), "{text}");
     std::fs::write(&file, "0\t1\n").unwrap();
     found(&resume);
 }

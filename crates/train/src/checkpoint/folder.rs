@@ -135,6 +135,11 @@ fn stored(path: &Path) -> std::io::Result<Vec<u8>> {
     })
 }
 
+/// Whether there is something in `folder`, and no process has saved there.
+pub(super) fn is_foreign(folder: &Path) -> bool {
+    !folder.join(LOCK).exists() && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
 /// Takes `folder` for this process until the file is dropped or the process ends; `None` where the file system has no
 /// locks or does not let us write.
 ///

@@ -72,7 +72,7 @@ impl Saving {
     /// [`Error::Graph`] when a file that the settings name cannot be read, [`Error::Checkpoint`] when the folder cannot be made or a run of `settings` is there already.
     pub fn start(folder: &Path, every: u32, settings: &Settings, data: Source<'_>) -> Result<Saving> {
         std::fs::create_dir_all(folder).map_err(|e| Error::checkpoint_io(folder, "cannot be made", e))?;
-        let saving = Saving::new(folder, every, settings, data)?;
+        let saving = Saving::new(folder, every, settings, data)?.locked()?;
         if let Some(found) = saving.found(settings)?.first() {
             let what = format!(
                 "holds a run of {} with seed {} already; go on with --resume, or choose another folder",
@@ -89,7 +89,12 @@ impl Saving {
     /// [`Error::Checkpoint`] when one is damaged, or was made with other settings or data: then with the list of
     /// differences.
     pub fn resume(folder: &Path, every: u32, settings: &Settings, data: Source<'_>) -> Result<Saving> {
-        let saving = Saving::new(folder, every, settings, data)?;
+        let mut saving = Saving::new(folder, every, settings, data)?;
+        // A folder of something else stays as it is.
+        if saving.found(settings)?.is_empty() && folder::is_foreign(folder) {
+            return Ok(saving);
+        }
+        saving = saving.locked()?;
         for run in saving.found(settings)? {
             let folder = saving.run(&run.method, run.seed);
             if let Some(latest) = folder.latest()? {
@@ -111,8 +116,13 @@ impl Saving {
             settings: written,
             open_ended: settings.lr_schedule.open_ended() && settings.options.rates.open_ended(),
         };
-        let lock = if folder.is_dir() { folder::lock(folder)? } else { None };
-        Ok(Saving { folder: folder.to_owned(), every, identity, _lock: lock.map(Arc::new) })
+        Ok(Saving { folder: folder.to_owned(), every, identity, _lock: None })
+    }
+
+    /// The same, with the folder taken for this process if it is there.
+    fn locked(self) -> Result<Saving> {
+        let lock = if self.folder.is_dir() { folder::lock(&self.folder)? } else { None };
+        Ok(Saving { _lock: lock.map(Arc::new), ..self })
     }
 
     /// The runs of `settings` that are saved, in the order in which they run.
@@ -240,7 +250,10 @@ impl Identity {
         if differences.is_empty() {
             return Ok(());
         }
-        Err(Error::checkpoint(path, format!("was made with other settings: {}", differences.join("; "))))
+        Err(Error::checkpoint(
+            path,
+            format!("was made with other settings (say the same again): {}", differences.join("; ")),
+        ))
     }
 }
 

@@ -109,6 +109,9 @@ pub struct Published {
 pub const NOTE: &str = "published accuracies are of one seed; over 3 to 5 seeds those without dropping agree (Cora full \
                         GCN-4 85.7 ± 0.4, semi GCN-2 80.7 ± 0.7), the published gains of DropEdge do not reproduce";
 
+/// Settings that may differ from those of the published experiment and leave it the same.
+const FREE: [&str; 7] = ["against", "eval_every", "preset", "recompute", "sampler", "seed", "seeds"];
+
 /// The preset called `name` among `all`.
 ///
 /// # Errors
@@ -136,15 +139,18 @@ impl Preset {
         ((1.0 - self.keep) * DIGITS).round() / DIGITS
     }
 
-    /// What the paper reports, if `settings` for the data set called `data` are of its network and split; a run
-    /// of another length or learning rate stands beside it still.
+    /// What the paper reports, if `settings` for the data set called `data` are those of its experiment, whatever the
+    /// samplers compared and the seeds.
     pub fn published_for(&self, settings: &Settings, data: &str) -> Option<Published> {
         let mut request = Request::default();
         self.apply(&mut request, false);
         let own = Settings::resolve(&request, &self.data, Registries::default()).ok()?;
-        let network = |s: &Settings| (s.model.name, s.layers, s.hidden, s.model_options, s.normalise.form.name);
-        let same = data == self.data && settings.split == own.split && network(settings) == network(&own);
-        self.published.filter(|_| same)
+        let decisive = |s: &Settings| {
+            let mut all = serde_json::to_value(s).ok()?;
+            all.as_object_mut()?.retain(|name, _| !FREE.contains(&name.as_str()));
+            Some(all)
+        };
+        self.published.filter(|_| data == self.data && decisive(settings) == decisive(&own))
     }
 
     /// Fills in what `request` leaves open. Its drop rate has a value whether or not the user gave one, so the caller says

@@ -62,6 +62,10 @@ impl Predict {
         resources::check_generated(spec)?;
         let mut data = sapwood_graph::load(spec, &settings.load_options())?;
         data.warnings.iter().for_each(|warning| cx.warn(warning));
+        if data.digest() != state.data {
+            let trained = &state.source;
+            cx.warn(&format!("{}: not the data that the network was trained on ({trained})", data.name));
+        }
         let made = features::make(&data, settings.features, settings.seed)?;
         data.features = features::Features::Absent;
         let test = settings.split.as_deref().and_then(|name| data.splits.iter().find(|split| split.name == name));

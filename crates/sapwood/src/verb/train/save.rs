@@ -98,13 +98,13 @@ pub(super) fn go_as_far(cx: &Context, folder: &Path, request: &mut Request) {
     let missing = |said: &mut Option<u32>, saved: Option<u32>, name: &str| {
         if said.is_none() && saved.is_some() {
             *said = saved;
-            saved.map(|n| format!("{n} {name}"))
+            saved.map(|n| format!("{n} {name}{}", if n == 1 { "" } else { "s" }))
         } else {
             None
         }
     };
-    let epochs = missing(&mut request.epochs, saved.epochs, "epochs");
-    let taken: Vec<String> = epochs.into_iter().chain(missing(&mut request.seeds, saved.seeds, "seeds")).collect();
+    let epochs = missing(&mut request.epochs, saved.epochs, "epoch");
+    let taken: Vec<String> = epochs.into_iter().chain(missing(&mut request.seeds, saved.seeds, "seed")).collect();
     if !taken.is_empty() {
         cx.note(&format!("{}: {}, as saved", folder.display(), taken.join(" and ")));
     }

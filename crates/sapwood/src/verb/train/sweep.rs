@@ -147,7 +147,7 @@ pub(super) fn run<T: Number>(
         if at > 0 {
             leave_out_constant(&mut methods, p);
         }
-        methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit));
+        methods.iter().for_each(|method| announce(cx, &method.facts(), facts.unit, &settings.options.rates));
         let outcome = experiment::run(exec, problem, &settings, &methods, savings.get(at), &mut progress)?;
         let structure = experiment::structure(exec, problem, &settings, &methods)?;
         let interrupted = outcome.interrupted;

@@ -14,13 +14,20 @@ use std::io::{Result, Write};
 pub(super) fn print(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}", report.headline)?;
     let rows: Vec<[String; 7]> =
-        std::iter::once(head()).chain((0..report.methods.len()).map(|i| row(report, i))).collect();
+        std::iter::once(head(report)).chain((0..report.methods.len()).map(|i| row(report, i))).collect();
     aligned(&rows, out)?;
     notes(report, out)
 }
 
-fn head() -> [String; 7] {
-    ["method", "test acc (mean ± sd)", "min", "spread", "vs none", "isolated", "s/epoch"].map(String::from)
+fn head(report: &Report<'_>) -> [String; 7] {
+    let against = format!("vs {}", reference(report));
+    ["method", "test acc (mean ± sd)", "min", "spread", &against, "isolated", "s/epoch"].map(String::from)
+}
+
+/// What the others are compared with in their rows: no sampling, or the first method where that is not among them.
+fn reference<'a>(report: &Report<'a>) -> &'a str {
+    let first = report.methods.first().map_or("none", |m| m.name);
+    if report.methods.len() < 2 || report.methods.iter().any(|m| m.name == "none") { "none" } else { first }
 }
 
 fn row(report: &Report<'_>, i: usize) -> [String; 7] {
@@ -31,7 +38,7 @@ fn row(report: &Report<'_>, i: usize) -> [String; 7] {
         accuracy(method),
         method.min.map_or_else(|| "-".into(), |v| format!("{v:.4}")),
         method.min.zip(method.max).map_or_else(|| "-".into(), |(min, max)| format!("{:.4}", max - min)),
-        against_none(report, method.name),
+        against(report, reference(report), method.name),
         report.sampler[i].isolated_mean.map_or_else(|| "-".into(), |v| format!("{v:.1}")),
         seconds.map_or_else(|| "-".into(), |s| format!("{s:.4}")),
     ]
@@ -52,9 +59,9 @@ fn mean_epoch(report: &Report<'_>, method: &str) -> Option<f64> {
     (n > 0).then(|| sum / f64::from(n))
 }
 
-fn against_none(report: &Report<'_>, method: &str) -> String {
+fn against(report: &Report<'_>, reference: &str, method: &str) -> String {
     let found =
-        report.comparisons.iter().find(|c| (c.a == method && c.b == "none") || (c.b == method && c.a == "none"));
+        report.comparisons.iter().find(|c| (c.a == method && c.b == reference) || (c.b == method && c.a == reference));
     let Some(comparison) = found else { return "-".into() };
     let p = &comparison.paired;
     let Some(p_value) = p.p_value else { return NOT_TESTED.into() };
@@ -77,21 +84,29 @@ fn notes(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     if let Some(Published { no_drop, dropedge }) = report.published {
         writeln!(out, "published: none {no_drop:.3}, dropedge {dropedge:.3}; {NOTE}")?;
     }
-    writeln!(out, "epoch chosen by {} (the choice can move results by 2 points); {}", report.select, seeds(report))?;
+    let seeds = if report.interrupted { String::new() } else { format!("; {}", seeds(report)) };
+    writeln!(out, "epoch chosen by {} (the choice can move results by 2 points){seeds}", report.select)?;
     if let Some(compared) = report.compared {
         let (predicted, measured) = (seconds(compared.predicted_s), seconds(compared.measured_s));
         writeln!(out, "predicted {predicted}, measured {measured} (ratio {:.2})", compared.ratio())?;
     }
     print_broken("", &report.runs, out)?;
     if report.interrupted {
-        writeln!(
-            out,
-            "interrupted: {} runs, the last one after {} epochs",
-            report.runs.len(),
-            report.runs.last().map_or(0, |r| r.epochs)
-        )?;
+        let (runs, last) = (report.runs.len(), last_run(report));
+        let last = last.map_or_else(String::new, |r| {
+            format!(", the last one, {} seed {}, after {} epochs", r.method, r.seed, r.epochs)
+        });
+        writeln!(out, "interrupted: {runs} runs{last}")?;
     }
     Ok(())
+}
+
+/// The run that ran last: seeds are the outer loop, runs are listed method by method.
+fn last_run<'a, 'r>(report: &'a Report<'r>) -> Option<&'a Run<'r>> {
+    let of = |method: &str| report.runs.iter().filter(|run| run.method == method).collect::<Vec<_>>();
+    let lists = report.methods.iter().map(|method| of(method.name));
+    // The last of the longest lists.
+    lists.max_by_key(Vec::len)?.pop()
 }
 
 /// Writes where and why runs broke, if any did; `which` begins each line.

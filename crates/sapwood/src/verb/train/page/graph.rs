@@ -1,9 +1,9 @@
 //! What a sampler does to the graph, and what becomes of neighbours from layer to layer.
 
-use super::{Sources, banded};
+use super::{Sources, banded, spread};
 use crate::cli::Failure;
 use sapwood_graph::DrawKey;
-use sapwood_report::{Axis, Cell, Column, Figure, Histogram, Lines, Section, Table};
+use sapwood_report::{Axis, Cell, Column, Figure, Histogram, Lines, Section, Table, Unit};
 use sapwood_skeleton::Exec;
 use sapwood_train::Settings;
 use sapwood_train::trainer::Method;
@@ -97,10 +97,13 @@ pub(super) fn section(from: &Sources<'_>) -> Option<Section> {
             seen.degree_sd.map_or_else(Cell::missing, |sd| Cell::fixed(sd, 3)),
         ]);
     }
-    table = table.note(
-        "Isolated nodes over all draws of all runs; components and degree noise (standard deviation of a node's sampled \
-         degree, nodes of degree 5 and more) over draws of the first seed.",
-    );
+    let described = from.settings.options.rates.described();
+    let described = described.map_or_else(String::new, |at| format!("Drop rate and expected nodes are those {at}. "));
+    table = table.note(format!(
+        "{described}Isolated nodes over all draws of all runs; components and degree noise (standard deviation of a node's sampled \
+         degree, nodes of degree 5 and more) over draws of the first seed. Expected are \
+         as many isolated nodes as independent drops would leave; systematic draws in the order of nodes can leave fewer.",
+    ));
     let mut section = Section::new("What sampling does to the graph").table(table);
     if from.probabilities.is_empty() {
         return Some(section);
@@ -113,6 +116,8 @@ pub(super) fn section(from: &Sources<'_>) -> Option<Section> {
         Axis::new("rank of the score, lowest to highest"),
         Axis::new("probability").from_zero(),
     );
+    // The colours that the methods have in the charts of all of them.
+    let look = |name: &str| from.outcome.methods.iter().position(|m| m.name == name).unwrap_or(0);
     for method in from.probabilities {
         let edges = (0..=BINS).map(|i| i as f64 / BINS as f64);
         chances = chances.counts(&method.name, edges, method.by_probability.iter().copied());
@@ -120,6 +125,9 @@ pub(super) fn section(from: &Sources<'_>) -> Option<Section> {
             ranks = ranks.series(sapwood_report::Series::new(&method.name, method.by_rank.iter().copied()));
         }
     }
+    chances = chances.looks(from.probabilities.iter().map(|m| look(&m.name)));
+    let ranked = from.probabilities.iter().filter(|m| !m.by_rank.is_empty());
+    ranks = ranks.looks(ranked.map(|m| look(&m.name)));
     section = section.figure(Figure::new(chances).caption(format!("How many {unit} have which probability.")));
     if from.probabilities.iter().any(|m| !m.by_rank.is_empty()) {
         section = section.figure(Figure::new(ranks).caption("Only the order of the scores decides."));
@@ -127,8 +135,9 @@ pub(super) fn section(from: &Sources<'_>) -> Option<Section> {
     for method in from.probabilities {
         if let Some((edges, counts)) = &method.by_score {
             let title = format!("Scores of {}", method.name);
-            let chart =
-                Histogram::new(title, Axis::new("score").log()).counts(&method.name, edges.clone(), counts.clone());
+            let chart = Histogram::new(title, Axis::new("score").log())
+                .counts(&method.name, edges.clone(), counts.clone())
+                .looks([look(&method.name)]);
             section = section.figure(Figure::new(chart).caption(format!("How many {unit} have which score.")));
         }
     }
@@ -137,9 +146,10 @@ pub(super) fn section(from: &Sources<'_>) -> Option<Section> {
 
 /// The Dirichlet energy of each hidden activation.
 pub(super) fn smoothing(from: &Sources<'_>) -> Option<Section> {
-    let mut lines =
-        Lines::new("Dirichlet energy", Axis::new("hidden activation, in running order"), Axis::new("energy").log());
-    let mut any = false;
+    let position = Axis::new("hidden activation, in running order").unit(Unit::Count);
+    let mut lines = Lines::new("Dirichlet energy", position, Axis::new("energy").log());
+    let mut table = Table::new("Dirichlet energy of the hidden activation").columns(["method", "mean", "min", "max"]);
+    let mut most = 0;
     for method in &from.outcome.methods {
         let mut columns: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for seen in method.counted().iter().filter_map(|run| run.inspection.as_ref()) {
@@ -147,15 +157,25 @@ pub(super) fn smoothing(from: &Sources<'_>) -> Option<Section> {
                 columns.entry(at + 1).or_default().push(*energy);
             }
         }
-        any |= !columns.is_empty();
+        most = most.max(columns.len());
+        if let Some(values) = columns.get(&1) {
+            let (mean, (min, max)) = spread(values);
+            table = table.row([Cell::text(&method.name), Cell::number(mean), Cell::number(min), Cell::number(max)]);
+        }
         lines = lines.series(banded(&method.name, columns.into_iter().map(|(at, values)| (at as f64, values))));
     }
     let text = "Where neighbours become alike, their difference vanishes and with it what deeper layers can tell apart \
                 (over-smoothing). The energy is the squared difference of neighbours, each divided by the root of its \
                 degree plus one, summed over the edges of the whole graph and divided by the squared length of the \
                 activation.";
-    let caption = "At the weights of the epoch chosen; means over the seeds, bands from the lowest to the highest.";
-    any.then(|| Section::new("Over-smoothing").paragraph(text).figure(Figure::new(lines).caption(caption)))
+    let section = Section::new("Over-smoothing").paragraph(text);
+    match most {
+        0 => None,
+        1 => Some(section.table(table.note("At the weights of the epoch chosen, over the seeds."))),
+        _ => Some(section.figure(Figure::new(lines).caption(
+            "At the weights of the epoch chosen; means over the seeds, bands from the lowest to the highest.",
+        ))),
+    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ fn key_figures(from: &Sources<'_>) -> Vec<KeyFigure> {
     if let Some(against) = from.report.comparisons.iter().rfind(|c| c.b == "none") {
         let p = &against.paired;
         let interval = match p.p_value {
-            Some(_) => format!("95 % interval {:+.4} to {:+.4}", p.ci_low, p.ci_high),
+            Some(_) => format!("95 % interval {:+.4} to {:+.4}: {}", p.ci_low, p.ci_high, p.verdict().words()),
             None => sapwood_train::compare::NOT_TESTED.to_owned(),
         };
         figures.push(KeyFigure::new("difference to no sampling", format!("{:+.4}", p.mean_diff)).note(interval));
@@ -77,7 +77,7 @@ fn key_figures(from: &Sources<'_>) -> Vec<KeyFigure> {
 }
 
 fn table(from: &Sources<'_>) -> Table {
-    let columns = ["method", "mean", "sd", "min", "max", "macro F1", "best epoch", "time an epoch"];
+    let columns = ["method", "mean", "sd", "min", "max", "macro F1", "epoch chosen", "time an epoch"];
     let columns = columns.map(Column::new);
     let mut table = Table::new(format!("Test accuracy at the epoch chosen by {}, over the seeds", from.report.select))
         .columns(columns);
@@ -101,7 +101,8 @@ fn table(from: &Sources<'_>) -> Table {
             seconds,
         ]);
     }
-    table.note("The choice of the epoch can move results by two points. The time includes draws and evaluations.")
+    table.note("Macro F1, epoch and time are means over the seeds. The choice of the epoch can move results by two points. The time \
+         includes draws and evaluations.")
 }
 
 /// Every comparison: the interval of the mean, and one dot a seed.
@@ -116,10 +117,16 @@ fn differences(from: &Sources<'_>) -> Figure {
         let row = Interval::new(format!("{} − {}", comparison.a, comparison.b), p.mean_diff, low, high);
         forest = forest.row(row.dots(by_seed(from, comparison)).note(note));
     }
-    Figure::new(forest).caption(
+    let tested = from.report.comparisons.iter().any(|c| c.paired.p_value.is_some());
+    let bar = if tested {
+        " The bar is the 95 % bootstrap interval of their mean; p is that of the sign-flip test."
+    } else {
+        ""
+    };
+    Figure::new(forest).caption(format!(
         "Run s of every method has the same split, initial weights and dropout, so that differences are taken seed by seed \
-         (dots). The bar is the 95 % bootstrap interval of their mean; p is the exact sign-flip test.",
-    )
+         (small dots; their mean is the large one).{bar}"
+    ))
 }
 
 fn by_seed(from: &Sources<'_>, comparison: &PairRecord) -> Vec<f64> {
