@@ -4,6 +4,7 @@
 //! in `contest`, the peers' protocol in `peer`, what is printed in `table`. Never part of a test run: a clock is no judge
 //! on a shared machine.
 
+mod bound;
 mod contest;
 mod graph;
 pub(super) mod host;

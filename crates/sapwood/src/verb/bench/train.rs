@@ -7,11 +7,12 @@ use std::path::Path;
 
 use clap::Args;
 use sapwood_files::npy;
-use sapwood_graph::{GraphData, LoadOptions, features};
+use sapwood_graph::{FeatureMatrix, GraphData, LoadOptions, features};
 use sapwood_skeleton::Exec;
 use sapwood_train::trainer::{Method, Run as Training};
 use sapwood_train::{Parameter, Problem, Registries, Request, Role, Settings, Trainer, experiment};
 
+use super::bound::{self, Gathers, Pattern};
 use super::contest::{Agreement, BoxError, Contender, Job, Ours, contest};
 use super::host::host;
 use super::peer::{Launcher, Peer};
@@ -105,7 +106,7 @@ impl Run for Train {
         let cases = self.cases()?;
         let (host, runtime) = (host(), cx.runtime()?);
         let launcher = Launcher::new(&self.common.peers_dir, runtime.exec().threads(), host.busy());
-        let (mut systems, mut rows) = (vec![table::ours("sapwood")], Vec::new());
+        let (mut systems, mut rows) = (vec![table::ours("sapwood"), table::ours(bound::NAME)], Vec::new());
         for case in cases {
             let Some(path) = data(cx, case.label, case.place) else { continue };
             let prepared = Prepared::load(runtime.exec(), case, &path, cx.flags.seed).map_err(failure)?;
@@ -146,8 +147,13 @@ impl Train {
         let run = trainer.start(&prepared.method, prepared.settings.seed)?;
         let mut ours = Ours { name: "sapwood", threads: exec.threads(), job: Epochs { exec, prepared, run } };
         let mut rows = Vec::new();
+        let passes = Gathers::<f32>::new(exec, prepared.passes(case));
+        let mut gathers = Ours { name: bound::NAME, threads: exec.threads(), job: passes };
         for what in case.what {
             let mut field: Vec<&mut dyn Contender> = vec![&mut ours];
+            if *what == "train" {
+                field.push(&mut gathers);
+            }
             field.extend(peers.iter_mut().map(|peer| peer as &mut dyn Contender));
             let label = format!("{} {what}", case.label);
             let n = prepared.problem.graph().nodes() as u64;
@@ -202,6 +208,8 @@ struct Prepared {
     without_dropout: Settings,
     problem: Problem<f32>,
     method: Method,
+    /// Â, X and Xᵀ.
+    patterns: [Pattern; 3],
 }
 
 impl Prepared {
@@ -210,9 +218,18 @@ impl Prepared {
         let data: GraphData = sapwood_graph::load(&path.display().to_string(), &LoadOptions::default())?;
         let x = features::make(&data, settings.features, seed)?.matrix;
         let split = data.split(case.split)?.clone();
+        let patterns = patterns(&data, &x)?;
         let problem = Problem::new(exec, data, x, &split, &settings)?;
         let method = experiment::methods(exec, &problem, &settings, Registries::default())?.pop().ok_or("no method")?;
-        Ok(Prepared { without_dropout: case.settings(seed, 0.0)?, settings, problem, method })
+        Ok(Prepared { without_dropout: case.settings(seed, 0.0)?, settings, problem, method, patterns })
+    }
+
+    /// The products of a training epoch of gcn that gather rows: X·W and its gradient, Â·H of each layer and its gradient.
+    fn passes(&self, case: &Case) -> Vec<(&Pattern, usize)> {
+        let [operator, x, transposed] = &self.patterns;
+        let widths = (1..case.layers).map(|_| case.hidden).chain([self.problem.classes()]);
+        let layers = widths.flat_map(|width| [(operator, width); 2]);
+        [(x, case.hidden), (transposed, case.hidden)].into_iter().chain(layers).collect()
     }
 
     /// Writes the initial weights as `NAME.npy`, laid out as PyTorch has them: weights out × in, biases flat.
@@ -231,6 +248,19 @@ impl Prepared {
         let mut run = trainer.start(&self.method, self.settings.seed)?;
         (0..CHECKED_EPOCHS).map(|_| Ok(run.train_epoch()?.loss)).collect()
     }
+}
+
+/// Places of Â (neighbours and the node itself), X and Xᵀ.
+fn patterns(data: &GraphData, x: &FeatureMatrix) -> Result<[Pattern; 3], BoxError> {
+    let FeatureMatrix::Sparse(x) = x else { return Err("the features are dense".into()) };
+    let n = data.graph.nodes();
+    let with_own: Vec<Vec<u32>> = (0..n as u32)
+        .map(|i| data.graph.neighbours(sapwood_graph::NodeId(i)).iter().copied().chain([i]).collect())
+        .collect();
+    let operator = Pattern::new(n, with_own.iter().map(Vec::as_slice));
+    let x = Pattern::new(x.cols(), (0..n).map(|i| x.row(i)));
+    let transposed = x.transposed();
+    Ok([operator, x, transposed])
 }
 
 fn as_pytorch(parameter: &Parameter<f32>) -> npy::Array {

@@ -4,15 +4,20 @@
 use sapwood_graph::Graph;
 use sapwood_graph::centrality::pagerank;
 use sapwood_skeleton::Exec;
-use sapwood_sparse::algorithms::{Method, PageRankOptions};
+use sapwood_sparse::algorithms::{Method, PageRank, PageRankOptions};
 
 use super::{Bout, Work};
+use crate::verb::bench::bound::{self, Gathers, Pattern};
 use crate::verb::bench::contest::{Agreement, BoxError, Contender, Job, Ours};
 use crate::verb::bench::peer::Peer;
 use crate::verb::bench::table::Row;
 
-pub(super) static WORK: Work =
-    Work { name: "rank", systems: &["sapwood", "sapwood-chebyshev"], peers: &["networkx", "igraph", "scipy"], measure };
+pub(super) static WORK: Work = Work {
+    name: "rank",
+    systems: &["sapwood", "sapwood-chebyshev", bound::NAME],
+    peers: &["networkx", "igraph", "scipy"],
+    measure,
+};
 
 /// Our methods, each a system of its own.
 static METHODS: &[(&str, Method)] = &[("sapwood", Method::Power), ("sapwood-chebyshev", Method::Chebyshev)];
@@ -28,7 +33,13 @@ fn measure(bout: &Bout<'_>, graph: Graph, peers: &mut [Peer]) -> Result<Vec<Row>
         Ours { name, threads: bout.exec.threads(), job: Ranking { exec: bout.exec, graph: &graph, options } }
     };
     let mut ours: Vec<Ours<Ranking<'_>>> = METHODS.iter().map(ours).collect();
-    let field = ours.iter_mut().map(|ours| ours as &mut dyn Contender).collect();
+    // As many passes as power iteration takes sweeps, over numbers of its size.
+    let sweeps = ours[0].job.walk()?.iterations as usize;
+    let pattern = Pattern::new(graph.nodes(), (0..graph.nodes()).map(|i| graph.rows().pattern().row(i)));
+    let passes: Gathers<'_, u64> = Gathers::new(bout.exec, vec![(&pattern, 1); sweeps]);
+    let mut gathers = Ours { name: bound::NAME, threads: bout.exec.threads(), job: passes };
+    let mut field: Vec<&mut dyn Contender> = ours.iter_mut().map(|ours| ours as &mut dyn Contender).collect();
+    field.push(&mut gathers);
     Ok(bout.contest(WORK.name, graph.nodes(), field, peers, &AGREEMENT))
 }
 
@@ -40,23 +51,23 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    fn scores(&self) -> Result<Vec<f64>, BoxError> {
+    fn walk(&self) -> Result<PageRank, BoxError> {
         let walk = pagerank::of(self.exec, self.graph, false, &self.options)?;
         if !walk.converged {
             return Err(format!("no convergence in {} sweeps", walk.iterations).into());
         }
-        Ok(walk.scores)
+        Ok(walk)
     }
 }
 
 impl Job for Ranking<'_> {
     fn iterate(&mut self, _: &str) -> Result<(), BoxError> {
-        std::hint::black_box(self.scores()?);
+        std::hint::black_box(self.walk()?);
         Ok(())
     }
 
     fn check(&mut self, _: &str) -> Result<Vec<f64>, BoxError> {
-        let mut scores = self.scores()?;
+        let mut scores = self.walk()?.scores;
         scores.sort_by(|a, b| b.total_cmp(a));
         scores.truncate(COMPARED);
         Ok(scores)
