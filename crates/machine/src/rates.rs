@@ -55,6 +55,13 @@ impl Quantity {
     }
 }
 
+/// Bytes of the operands of a worker for `spmm` and `elementwise`: the second cache of most processors holds them.
+pub const CACHED_BYTES: u64 = 1 << 20;
+
+/// Bytes of the operands of a worker for `spmm_large` and `elementwise_large`: beyond the second cache, in the last one if it
+/// is large.
+pub const LARGE_BYTES: u64 = 16 << 20;
+
 /// A kernel whose rate a machine file may state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kernel {
@@ -62,8 +69,12 @@ pub enum Kernel {
     Gemm,
     /// Sparse times dense.
     Spmm,
+    /// The same with a large dense operand.
+    SpmmLarge,
     /// Passes over arrays that stay in the cache.
     Elementwise,
+    /// The same over large arrays.
+    ElementwiseLarge,
     /// The triad.
     Stream,
     /// Reading alone.
@@ -82,10 +93,12 @@ pub enum Kernel {
 
 impl Kernel {
     /// All kernels, in the order they are written.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Gemm,
         Self::Spmm,
+        Self::SpmmLarge,
         Self::Elementwise,
+        Self::ElementwiseLarge,
         Self::Stream,
         Self::Read,
         Self::Gather64,
@@ -100,7 +113,9 @@ impl Kernel {
         match self {
             Self::Gemm => "gemm",
             Self::Spmm => "spmm",
+            Self::SpmmLarge => "spmm_large",
             Self::Elementwise => "elementwise",
+            Self::ElementwiseLarge => "elementwise_large",
             Self::Stream => "stream",
             Self::Read => "read",
             Self::Gather64 => "gather_64",
@@ -123,9 +138,13 @@ impl Kernel {
     /// What is done and what is counted.
     pub const fn summary(self) -> &'static str {
         match self {
-            Self::Gemm => "dense f32 product, blocks of 256 x 128 x 128; 2 FLOP per multiply-add",
+            Self::Gemm => {
+                "dense f32 products, blocks of 256 x 128 x 128, of 16 MiB for each worker; 2 FLOP per multiply-add"
+            }
             Self::Spmm => "sparse times dense f32, rows of 64 in the cache; gathered bytes only",
+            Self::SpmmLarge => "the same with an operand of 16 MiB for each worker",
             Self::Elementwise => "y = max(0, a x + b y) in the cache; bytes read and written",
+            Self::ElementwiseLarge => "the same on arrays of 16 MiB for each worker",
             Self::Stream => "a = b + s c beyond the cache; bytes read and written",
             Self::Read => "sum beyond the cache; bytes read",
             Self::Gather64 => "rows of 64 f32 at random places beyond the cache; bytes read",

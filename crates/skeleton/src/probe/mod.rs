@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Kernels that can be timed.
 pub trait Source {
     /// Which.
-    fn kernels(&self) -> &'static [Kernel];
+    fn kernels(&self) -> &[Kernel];
 
     /// Does `units` units of work of `kernel` on each worker and returns what that was in all: FLOP, bytes, or calls,
     /// always above 0. A unit is the least that makes sense to run; it should take well below a millisecond.
@@ -62,7 +62,8 @@ impl<'s> Probe<'s> {
     pub fn of_this_machine(exec: Exec<'_>, budget: Duration, sizes: &Sizes) -> Result<Probe<'s>> {
         let mut probe = Probe::new(budget);
         probe.add(compute::Registers);
-        probe.add(pass::Pass::new(exec, sizes.cached_bytes)?);
+        probe.add(pass::Pass::new(exec, Kernel::Elementwise, sizes.cached_bytes)?);
+        probe.add(pass::Pass::new(exec, Kernel::ElementwiseLarge, sizes.large_bytes)?);
         probe.add(memory::Memory::new(exec, sizes.memory_bytes)?);
         probe.add(step::Step);
         Ok(probe)

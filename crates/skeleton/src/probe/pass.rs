@@ -1,4 +1,4 @@
-//! Element-wise work on arrays that stay in the cache, as activations and their gradients do between two products.
+//! Element-wise work on arrays that stay in the cache and on larger ones, as activations and their gradients do between two products.
 
 use super::Source;
 use crate::{ChunkPlan, Exec, Result, isa, rows};
@@ -13,6 +13,7 @@ const MOST: usize = 1 << 22;
 
 /// Two arrays, as long as each other.
 pub(super) struct Pass {
+    kernel: [Kernel; 1],
     /// Numbers of each worker; it works on as many when it is alone.
     numbers: usize,
     x: Vec<f32>,
@@ -21,20 +22,20 @@ pub(super) struct Pass {
 
 impl Pass {
     /// Arrays of about `bytes` together, within bounds for each worker.
-    pub(super) fn new(exec: Exec<'_>, bytes: u64) -> Result<Pass> {
+    pub(super) fn new(exec: Exec<'_>, kernel: Kernel, bytes: u64) -> Result<Pass> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let numbers = (bytes / (8 * exec.threads())).clamp(LEAST, MOST);
         let all = numbers * exec.threads();
         let (mut x, mut y) = (Vec::new(), Vec::new());
         exec.fill(&mut x, all, |i| (i % 7) as f32 - 3.0)?;
         exec.fill(&mut y, all, |_| 0.0)?;
-        Ok(Pass { numbers, x, y })
+        Ok(Pass { kernel: [kernel], numbers, x, y })
     }
 }
 
 impl Source for Pass {
-    fn kernels(&self) -> &'static [Kernel] {
-        &[Kernel::Elementwise]
+    fn kernels(&self) -> &[Kernel] {
+        &self.kernel
     }
 
     fn run(&mut self, _: Kernel, exec: Exec<'_>, units: usize) -> Result<f64> {
@@ -70,7 +71,7 @@ mod tests {
     #[test]
     fn all_elements_are_passed_and_counted() {
         let runtime = Runtime::threads(2).unwrap();
-        let mut source = Pass::new(runtime.exec(), 0).unwrap();
+        let mut source = Pass::new(runtime.exec(), Kernel::Elementwise, 0).unwrap();
         assert_eq!(source.x.len(), 2 * LEAST);
         assert_eq!(source.run(Kernel::Elementwise, runtime.exec().limit(1), 1).unwrap(), (12 * LEAST) as f64);
         source.y.fill(0.0);

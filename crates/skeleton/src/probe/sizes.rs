@@ -1,6 +1,6 @@
 //! How large the operands of a probe are: from what the system says of caches and memory, never from the clock.
 
-use sapwood_machine::Facts;
+use sapwood_machine::{CACHED_BYTES, Facts, LARGE_BYTES};
 use std::time::Duration;
 
 /// Bytes of the operands beyond the caches at least.
@@ -20,6 +20,9 @@ pub struct Sizes {
     pub memory_bytes: u64,
     /// Of the operands that stay in the cache, over all workers: a MiB for each, at most an eighth of the last caches.
     pub cached_bytes: u64,
+    /// Of the operands that are larger, over all workers: [`LARGE_BYTES`] for each, at most an eighth of the memory, and not
+    /// less than the smaller ones.
+    pub large_bytes: u64,
     /// Whether [`Sizes::memory_bytes`] is twice the last caches, so that what is read there comes from memory.
     pub beyond_caches: bool,
 }
@@ -31,8 +34,10 @@ impl Sizes {
         let memory = [facts.total_bytes, facts.cgroup_bytes].into_iter().flatten().min().unwrap_or(u64::MAX);
         let touched = (budget.as_secs_f64() * PER_SECOND) as u64;
         let memory_bytes = cache.saturating_mul(4).clamp(LEAST, MOST).min(touched).min(memory / 8);
-        let cached_bytes = (workers as u64).saturating_mul(1 << 20).min(cache / 8);
-        Sizes { memory_bytes, cached_bytes, beyond_caches: memory_bytes >= cache.saturating_mul(2) }
+        let workers = workers as u64;
+        let cached_bytes = workers.saturating_mul(CACHED_BYTES).min(cache / 8);
+        let large_bytes = workers.saturating_mul(LARGE_BYTES).min(touched).min(memory / 8).max(cached_bytes);
+        Sizes { memory_bytes, cached_bytes, large_bytes, beyond_caches: memory_bytes >= cache.saturating_mul(2) }
     }
 }
 
@@ -77,6 +82,8 @@ mod tests {
         assert_eq!(Sizes::new(&limited, 1, SECOND).memory_bytes, 100 << 20);
         let unknown = Facts { total_bytes: None, last_cache_bytes: Some(u64::MAX), ..limited };
         let sizes = Sizes::new(&Facts { cgroup_bytes: None, ..unknown }, usize::MAX, Duration::MAX);
+        assert_eq!(Sizes::new(&limited, 4, SECOND).large_bytes, 64 << 20);
+        assert_eq!(Sizes::new(&limited, 64, SECOND).large_bytes, 100 << 20);
         assert_eq!((sizes.memory_bytes, sizes.beyond_caches), (1 << 30, false), "nothing overflows");
     }
 }

@@ -6,7 +6,7 @@ use sapwood_skeleton::{Exec, Runtime};
 use std::time::Duration;
 
 fn probe(exec: Exec<'_>, stop: &dyn Fn() -> bool) -> Option<Outcome> {
-    let sizes = Sizes { memory_bytes: 4 << 20, cached_bytes: 1 << 18, beyond_caches: false };
+    let sizes = Sizes { memory_bytes: 4 << 20, cached_bytes: 1 << 18, large_bytes: 1 << 20, beyond_caches: false };
     Probe::of_this_machine(exec, Duration::from_millis(50), &sizes).unwrap().run(exec, stop).unwrap()
 }
 
@@ -16,6 +16,7 @@ fn every_kernel_gets_a_rate() {
         Kernel::FmaF32,
         Kernel::FmaF64,
         Kernel::Elementwise,
+        Kernel::ElementwiseLarge,
         Kernel::Read,
         Kernel::Stream,
         Kernel::Gather64,
@@ -27,7 +28,7 @@ fn every_kernel_gets_a_rate() {
         let Outcome { rates, spent_s } = probe(runtime.exec(), &|| false).unwrap();
         assert_eq!(rates.threads, Some(threads as u32));
         assert!(spent_s > 0.0);
-        assert_eq!((rates.all.len(), rates.one.len()), (8, if threads > 1 { 8 } else { 0 }));
+        assert_eq!((rates.all.len(), rates.one.len()), (9, if threads > 1 { 9 } else { 0 }));
         for kernel in kernels {
             for workers in [1, threads] {
                 let rate = rates.at(kernel, workers).unwrap();
@@ -51,4 +52,5 @@ fn this_machine_has_sizes() {
     let sizes = Sizes::new(&facts, 2, Duration::from_secs(1));
     assert!(sizes.memory_bytes > 0 && sizes.memory_bytes <= 1 << 30);
     assert!(sizes.cached_bytes > 0 && sizes.cached_bytes < sizes.memory_bytes);
+    assert!(sizes.large_bytes >= sizes.cached_bytes);
 }

@@ -146,7 +146,8 @@ fn method<T: Number>(
     let drawn = subject.operands::<T>(sampling.kept, sampling.kind == Kind::Messages);
     let whole = subject.operands::<T>(sampling.arcs as f64, false);
     let draw_s = prices.work(&parts::draw(sampling, &drawn));
-    let layers = layers(network, &drawn, prices);
+    let saved = network.cost(&drawn).iter().map(|layer| layer.saved_bytes).sum();
+    let layers = layers(network, &drawn, &prices.between_uses(saved));
     let passes: f64 = layers.iter().map(|layer| layer.forward_s + layer.backward_s).sum();
     let mut rest: Work = parts::loss(&drawn, classes, train, true).into_iter().collect();
     if settings.select.train_mode {

@@ -148,7 +148,7 @@ fn measure(cx: &Context, runtime: &Runtime, budget: Duration) -> Result<Option<O
         cx.warn(&format!("operands of {} are too small, {hint}", units::print_bytes(sizes.memory_bytes)));
     }
     let mut probe = Probe::of_this_machine(exec, budget, &sizes)?;
-    probe.add(Products::new(exec, sizes.cached_bytes)?);
+    probe.add(Products::new(exec, &sizes)?);
     Ok(probe.run(exec, &interrupt::requested)?)
 }
 
