@@ -102,7 +102,7 @@ pub(super) fn dense(rows: usize, columns: usize, items: &[f32]) -> Result<Featur
 /// Refuses features that are no finite numbers, and a width that no matrix with so few entries has.
 pub(super) fn check_features(file: &str, matrix: &FeatureMatrix) -> Result<()> {
     if let Some((row, column)) = matrix.first_not_finite() {
-        let what = format!("the feature at row {row}, column {column} (from 0) is not a finite number");
+        let what = format!("the feature at row {row}, column {column} (from 0) is no finite 32-bit number");
         return Err(Error::file(file, what));
     }
     if matrix.cols() > (1 << 20) && matrix.cols() as u64 / 64 > matrix.entries() {

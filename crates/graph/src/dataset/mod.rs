@@ -175,9 +175,12 @@ impl GraphData {
 /// does not read, [`crate::Error::NoNodes`], or what is wrong with the files.
 pub fn load(spec: &str, options: &LoadOptions) -> Result<GraphData> {
     let (entry, place) = place::find(spec)?;
-    let data = (entry.load)(&place, options)?;
+    let mut data = (entry.load)(&place, options)?;
     if data.graph.nodes() == 0 {
         return Err(crate::Error::NoNodes);
+    }
+    if data.graph.arcs() == 0 {
+        data.warnings.push(format!("{}: the graph has no edges", data.name));
     }
     Ok(data)
 }

@@ -332,7 +332,7 @@ fn arrays_and_matrices_must_fit() {
         assert!(text.contains(expected), "{expected}: {text}");
     }
     let text = with("allx", &pickled(|w| w.csr(12, &[vec![(1, 1.0)], vec![], vec![(0, 1.0), (7, f32::NAN)]])));
-    assert!(text.contains("the feature at row 2, column 7 (from 0) is not a finite number"), "{text}");
+    assert!(text.contains("the feature at row 2, column 7 (from 0) is no finite 32-bit number"), "{text}");
 }
 
 #[test]

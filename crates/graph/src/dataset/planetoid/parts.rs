@@ -101,7 +101,7 @@ fn sparse(pickle: &Pickle<'_>, state: Value) -> Result<Compressed> {
 }
 
 fn not_finite(row: usize, column: impl std::fmt::Display) -> String {
-    format!("the feature at row {row}, column {column} (from 0) is not a finite number")
+    format!("the feature at row {row}, column {column} (from 0) is no finite 32-bit number")
 }
 
 /// The class of each row of a one-hot array, −1 for a row of zeros; and the number of classes.

@@ -49,7 +49,7 @@ pub(super) fn read(files: &mut Files, nodes: &mut Nodes) -> Result<Stored> {
     if let Some((row, column)) = matrix.first_not_finite() {
         return Err(Error::file(
             text.name,
-            format!("the feature at row {row}, column {column} (from 0) is not a finite number"),
+            format!("the feature at row {row}, column {column} (from 0) is no finite 32-bit number"),
         ));
     }
     if words.is_empty() && matrix.cols() > (1 << 20) && matrix.cols() as u64 / 64 > matrix.entries() {

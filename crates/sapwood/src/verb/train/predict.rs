@@ -60,7 +60,11 @@ impl Predict {
         let settings = Settings::restore(&state.settings)?;
         let spec = self.data.as_deref().unwrap_or(&state.source);
         resources::check_generated(spec)?;
-        let mut data = sapwood_graph::load(spec, &settings.load_options())?;
+        let loaded = sapwood_graph::load(spec, &settings.load_options()).map_err(Failure::from);
+        let mut data = match &self.data {
+            Some(_) => loaded?,
+            None => loaded.map_err(|e| e.hint("this is how the training named its data; name them after --from"))?,
+        };
         data.warnings.iter().for_each(|warning| cx.warn(warning));
         if data.digest() != state.data {
             let trained = &state.source;

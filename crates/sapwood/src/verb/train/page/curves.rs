@@ -63,7 +63,7 @@ pub(super) fn stability(from: &Sources<'_>) -> Option<Section> {
     let mut table = Table::new("How much results scatter").columns([
         "method",
         "sd of test accuracy over seeds",
-        "sd of validation loss, last 50 epochs",
+        "sd of validation loss at the end",
     ]);
     let mut restless = Vec::new();
     for method in &from.outcome.methods {
@@ -79,7 +79,8 @@ pub(super) fn stability(from: &Sources<'_>) -> Option<Section> {
     let names = from.outcome.methods.iter().map(|m| m.name.as_str());
     let bars = Bars::new("Restlessness at the end", Axis::new("sd of validation loss").from_zero(), names).horizontal();
     let caption =
-        "Standard deviation of the validation loss over the evaluations of the last 50 epochs, mean over seeds.";
+        "Standard deviation of the validation loss over the evaluations of the last 50 epochs, or of all where there \
+         are fewer; mean over seeds.";
     let section = Section::new("Stability").table(table);
     Some(section.figure(Figure::new(bars.series(BarSeries::new("sd", restless))).caption(caption)))
 }
