@@ -49,7 +49,9 @@ impl GraphData {
             None if self.splits.is_empty() && self.labels.iter().all(|&label| label < 0) => Err(problem(
                 "the data set has no labels and no split; training needs labels.tsv and split.tsv in a folder",
             )),
-            None if self.splits.is_empty() => Err(problem("the data set has no split; write split.tsv into its folder (sapwood data convert makes a folder of a file)")),
+            None if self.splits.is_empty() => Err(problem(
+                "the data set has no split; write split.tsv into its folder (sapwood data convert makes a folder of a file)",
+            )),
             None if name.is_none() => {
                 let names: Vec<&str> = self.splits.iter().map(|s| s.name.as_str()).collect();
                 Err(problem(&format!("there is no split.tsv; choose one with --split: {}", names.join(", "))))
@@ -71,7 +73,11 @@ impl GraphData {
         }
         let without = split.train.iter().filter(|&&n| !self.labelled(n)).count();
         if without == split.train.len() {
-            let labels = if self.labels.iter().all(|&label| label < 0) { ": there are no labels at all (labels.tsv)" } else { "" };
+            let labels = if self.labels.iter().all(|&label| label < 0) {
+                ": there are no labels at all (labels.tsv)"
+            } else {
+                ""
+            };
             return Err(problem(&format!("no training node has a label{labels}")));
         }
         let mut warnings = Vec::new();

@@ -78,8 +78,7 @@ pub(super) fn stability(from: &Sources<'_>) -> Option<Section> {
     }
     let names = from.outcome.methods.iter().map(|m| m.name.as_str());
     let bars = Bars::new("Restlessness at the end", Axis::new("sd of validation loss").from_zero(), names).horizontal();
-    let caption =
-        "Standard deviation of the validation loss over the evaluations of the last 50 epochs, or of all where there \
+    let caption = "Standard deviation of the validation loss over the evaluations of the last 50 epochs, or of all where there \
          are fewer; mean over seeds.";
     let section = Section::new("Stability").table(table);
     Some(section.figure(Figure::new(bars.series(BarSeries::new("sd", restless))).caption(caption)))
