@@ -77,7 +77,7 @@ fn key_figures(from: &Sources<'_>) -> Vec<KeyFigure> {
 }
 
 fn table(from: &Sources<'_>) -> Table {
-    let columns = ["method", "mean", "sd", "min", "max", "macro F1", "epoch chosen", "time an epoch"];
+    let columns = ["method", "mean", "sd", "min", "max", "macro F1", "epoch", "time an epoch"];
     let columns = columns.map(Column::new);
     let mut table = Table::new(format!("Test accuracy at the epoch chosen by {}, over the seeds", from.report.select))
         .columns(columns);
