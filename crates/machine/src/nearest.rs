@@ -4,7 +4,7 @@ use strsim::damerau_levenshtein;
 
 /// The candidate that differs least from `word`, if it differs by no more than about a third of its letters. A
 /// difference in case alone always counts as near.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // a huge word is no slip of the finger, and the distance takes quadratic time
     let short: String = word.chars().take(64).collect();
     let distance = |candidate: &str| {

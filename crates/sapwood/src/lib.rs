@@ -7,6 +7,7 @@
 pub use sapwood_files as files;
 pub use sapwood_graph as graph;
 pub use sapwood_machine as machine;
+pub use sapwood_plan as plan;
 pub use sapwood_skeleton as skeleton;
 pub use sapwood_sparse as sparse;
 pub use sapwood_train as train;
@@ -22,6 +23,8 @@ mod pages {
     struct Data;
     #[doc = include_str!("../../../docs/machine.md")]
     struct Machine;
+    #[doc = include_str!("../../../docs/plan.md")]
+    struct Plan;
     #[doc = include_str!("../../../docs/skeletons.md")]
     struct Skeletons;
     #[doc = include_str!("../../../docs/sparse.md")]

@@ -38,6 +38,8 @@ pub enum Purpose {
     Generate = 10,
     /// Random signs of sketches.
     Sketch = 11,
+    /// Moves of the planner's search.
+    Plan = 12,
 }
 
 /// A stream of random words, addressed by `(a, b, unit)`.

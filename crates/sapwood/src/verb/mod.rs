@@ -5,6 +5,7 @@ mod data;
 mod doctor;
 mod drop;
 mod machine;
+mod plan;
 mod rank;
 mod sampling;
 mod shell;
@@ -25,6 +26,8 @@ pub(crate) enum Verb {
     Rank(rank::Rank),
     /// Sample a graph: draw which edges go, say what that does to it, write what stays
     Drop(Box<drop::Drop>),
+    /// Plan pipelines: simulate schedules of forwards and backwards exactly
+    Plan(plan::Plan),
     /// List, show and convert data sets
     Data(data::Data),
     /// Look at sparse matrices and multiply them
@@ -47,6 +50,7 @@ impl Run for Verb {
             Verb::Train(verb) => verb.run(cx),
             Verb::Rank(verb) => verb.run(cx),
             Verb::Drop(verb) => verb.run(cx),
+            Verb::Plan(verb) => verb.run(cx),
             Verb::Data(verb) => verb.run(cx),
             Verb::Sparse(verb) => verb.run(cx),
             Verb::Bench(verb) => verb.run(cx),

@@ -6,6 +6,7 @@ mod bench;
 mod data;
 mod drop;
 mod machine;
+mod plan;
 mod presets;
 mod rank;
 mod recompute;

@@ -1,0 +1,5 @@
+//! Why a plan takes as long as it does.
+
+mod decompose;
+
+pub use decompose::{Bubble, bubble};

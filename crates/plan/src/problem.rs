@@ -1,0 +1,181 @@
+//! A model, memory caps and what recomputation is allowed, in whole ticks.
+//!
+//! An **item** is a segment with one of its kinds: a partition is how many layers of each item every virtual stage has. What
+//! a virtual stage costs is linear in these counts, but for the transient of its largest recomputed layer.
+
+use crate::model::{Model, Role};
+use crate::simulate::memory::Activations;
+use crate::simulate::{Durations, Order};
+use crate::ticks::Ticks;
+use crate::{Error, Result};
+
+/// A segment with one of its kinds of recomputation: what a layer of it costs, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item {
+    /// The segment, by its place in the model.
+    pub segment: usize,
+    /// The kind, by its place among the segment's kinds.
+    pub kind: usize,
+    /// Forward time.
+    pub forward: u64,
+    /// Backward time without the recomputation.
+    pub backward: u64,
+    /// Part of it that is the gradient of the weights.
+    pub weight: u64,
+    /// Time that the recomputation adds to the backward.
+    pub extra: u64,
+    /// Memory kept from forward to backward.
+    pub activation: u64,
+    /// Memory that the backward needs on top.
+    pub transient: u64,
+    /// Memory that is always there.
+    pub parameters: u64,
+}
+
+/// A planning problem.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    model: Model,
+    items: Vec<Item>,
+    constant: Vec<u64>,
+    caps: Vec<u64>,
+    time: Ticks,
+    memory: Ticks,
+}
+
+impl Problem {
+    /// The problem of `model` on as many stages as there are `caps`, which are in the model's unit of memory, with the kinds
+    /// of recomputation called in `kinds` (all of them if it is empty).
+    ///
+    /// # Errors
+    /// [`Error::Problem`] for a kind that no segment has, a segment without any allowed kind, or constants of another number
+    /// of stages; [`Error::TooLarge`].
+    pub fn new(model: Model, caps: &[f64], kinds: &[String]) -> Result<Problem> {
+        let wrong = |what: String| Error::Problem { what };
+        let allowed = |name: &str| kinds.is_empty() || kinds.iter().any(|kind| kind == name);
+        for kind in kinds {
+            let known: Vec<&str> = crate::recompute::BUILT_IN.iter().map(|k| k.name).collect();
+            if !known.contains(&kind.as_str()) {
+                return Err(Error::unknown("kind of recomputation", kind, known.into_iter()));
+            }
+        }
+        let times = |m: &Model| -> Vec<f64> {
+            let of = |s: &crate::model::Segment| {
+                let extras: Vec<f64> = s.kinds.iter().map(|k| k.extra).collect();
+                [vec![s.forward, s.backward, s.weight], extras].concat()
+            };
+            m.segments.iter().flat_map(of).collect()
+        };
+        let sizes = |m: &Model| -> Vec<f64> {
+            let of = |s: &crate::model::Segment| {
+                let kinds: Vec<f64> = s.kinds.iter().flat_map(|k| [k.activation, k.transient]).collect();
+                [vec![s.parameters], kinds].concat()
+            };
+            m.segments.iter().flat_map(of).chain(m.constant.iter().copied()).collect()
+        };
+        let (time, memory) = (Ticks::of(times(&model)), Ticks::of(sizes(&model)));
+        let mut items = Vec::new();
+        for (segment, s) in model.segments.iter().enumerate() {
+            let before = items.len();
+            for (kind, k) in s.kinds.iter().enumerate() {
+                // What is not in the body may always keep all.
+                if allowed(k.kind.name) || (s.role != Role::Body && kind == 0) {
+                    items.push(Item {
+                        segment,
+                        kind,
+                        forward: time.from(s.forward)?,
+                        backward: time.from(s.backward)?,
+                        weight: time.from(s.weight)?,
+                        extra: time.from(k.extra)?,
+                        activation: memory.from(k.activation)?,
+                        transient: memory.from(k.transient)?,
+                        parameters: memory.from(s.parameters)?,
+                    });
+                }
+            }
+            if items.len() == before {
+                return Err(wrong(format!("segment {} has no allowed kind of recomputation", s.name)));
+            }
+        }
+        let constant = match model.constant.len() {
+            0 => vec![0.0; caps.len()],
+            1 => vec![model.constant[0]; caps.len()],
+            n if n == caps.len() => model.constant.clone(),
+            n => return Err(wrong(format!("constants of {n} stages for {} stages", caps.len()))),
+        };
+        let constant = constant.into_iter().map(|c| memory.from(c)).collect::<Result<_>>()?;
+        // A cap that is no whole number of ticks is rounded down: nothing may exceed it.
+        let floor = |cap: f64| memory.from(cap).map(|ticks| if memory.show(ticks) > cap { ticks - 1 } else { ticks });
+        let caps = caps.iter().map(|&cap| floor(cap)).collect::<Result<_>>()?;
+        Ok(Problem { model, items, constant, caps, time, memory })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Segments with their allowed kinds, in model order.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Caps of the stages, in ticks of memory.
+    pub fn caps(&self) -> &[u64] {
+        &self.caps
+    }
+
+    /// Memory of the stages besides layers, in ticks.
+    pub fn constant(&self) -> &[u64] {
+        &self.constant
+    }
+
+    /// Ticks of time.
+    pub fn time(&self) -> Ticks {
+        self.time
+    }
+
+    /// Ticks of memory.
+    pub fn memory(&self) -> Ticks {
+        self.memory
+    }
+
+    /// Whether a segment may lie anywhere.
+    pub fn is_body(&self, segment: usize) -> bool {
+        self.model.segments[segment].role == Role::Body
+    }
+
+    /// Layers of the body.
+    pub fn body_layers(&self) -> u32 {
+        self.model.segments.iter().filter(|s| s.role == Role::Body).map(|s| s.count).sum()
+    }
+
+    /// What an order takes with the counts of a partition: durations, and memory by virtual stage and stage.
+    pub fn costs(&self, order: &Order, counts: &[u32]) -> (Durations<u64>, Activations) {
+        let (dims, shape) = (order.dims(), order.shape());
+        let k = dims.virtual_stages();
+        let rows: Vec<&[u32]> = counts.chunks(self.items.len()).collect();
+        let sum = |row: &[u32], of: &dyn Fn(&Item) -> u64| -> u64 {
+            self.items.iter().zip(row).map(|(item, &count)| of(item) * u64::from(count)).sum()
+        };
+        let times = |of: &dyn Fn(&Item) -> u64| rows.iter().map(|row| sum(row, of)).collect::<Vec<_>>();
+        let mut operations = times(&|i| i.forward);
+        if shape.splits_backward {
+            operations.extend(times(&|i| i.backward - i.weight + i.extra));
+            operations.extend(times(&|i| i.weight));
+        } else {
+            operations.extend(times(&|i| i.backward + i.extra));
+        }
+        let mut constant = self.constant.clone();
+        for (at, row) in rows.iter().enumerate() {
+            constant[shape.placement.of(at, dims.stages).0] += sum(row, &|i| i.parameters);
+        }
+        let largest = |row: &&[u32]| {
+            let present = self.items.iter().zip(row.iter()).filter(|&(_, &count)| count > 0);
+            present.map(|(item, _)| item.transient).max().unwrap_or(0)
+        };
+        let memory =
+            Activations { kept: times(&|i| i.activation), transient: rows.iter().map(largest).collect(), constant };
+        (Durations::new(operations, k, dims.stages), memory)
+    }
+}

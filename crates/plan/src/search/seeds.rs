@@ -1,0 +1,91 @@
+//! Where chains begin: uniform cuts with one kind of recomputation for all, and what makes them fit.
+
+use super::Setting;
+use super::state::State;
+use crate::simulate::Sweep;
+use crate::{Error, Result};
+
+/// Partitions that fit, the best first.
+///
+/// # Errors
+/// [`Error::Infeasible`] with the stage that is furthest beyond its cap where all keep as little as they can.
+pub(super) fn feasible(setting: &Setting<'_>) -> Result<Vec<State>> {
+    let (items, mut sweep) = (setting.problem.items(), Sweep::new());
+    let kinds = items.iter().map(|item| item.kind).max().unwrap_or(0) + 1;
+    let cuts = [uniform(setting), descending(setting)];
+    let mut found: Vec<State> = Vec::new();
+    for kind in 0..kinds {
+        for cut in &cuts {
+            let state = State::new(setting, counts(setting, cut, kind), &mut sweep);
+            if state.fits(setting) {
+                found.push(state);
+            }
+        }
+    }
+    found.sort_by(|a, b| a.compare(b, setting));
+    if found.is_empty() {
+        let state = State::new(setting, counts(setting, &cuts[0], kinds - 1), &mut sweep);
+        let over = |stage: &usize| state.peaks[*stage].saturating_sub(setting.problem.caps()[*stage]);
+        let stage = (0..state.peaks.len()).max_by_key(over).unwrap_or(0);
+        let memory = setting.problem.memory();
+        return Err(Error::Infeasible {
+            stage,
+            need: memory.show(state.peaks[stage]),
+            cap: memory.show(setting.problem.caps()[stage]),
+        });
+    }
+    Ok(found)
+}
+
+/// Layers of the body in equal shares, what remains to the virtual stages in the middle.
+fn uniform(setting: &Setting<'_>) -> Vec<u32> {
+    let (layers, k) = (setting.problem.body_layers(), setting.order.dims().virtual_stages() as u32);
+    let (share, rest) = (layers / k, layers % k);
+    let first = (k - rest) / 2;
+    (0..k).map(|at| share + u32::from((first..first + rest).contains(&at))).collect()
+}
+
+/// The same, what remains to the last virtual stages: the first ones keep most micro-batches.
+fn descending(setting: &Setting<'_>) -> Vec<u32> {
+    let (layers, k) = (setting.problem.body_layers(), setting.order.dims().virtual_stages() as u32);
+    let (share, rest) = (layers / k, layers % k);
+    (0..k).map(|at| share + u32::from(at >= k - rest)).collect()
+}
+
+/// Counts of a cut of the body where all layers have the kind `kind`, or the nearest one that keeps less or the last.
+fn counts(setting: &Setting<'_>, cut: &[u32], kind: usize) -> Vec<u32> {
+    let problem = setting.problem;
+    let (items, segments) = (problem.items(), &problem.model().segments);
+    let of_segment = |segment: usize| {
+        let mut own = (0..items.len()).filter(|&i| items[i].segment == segment);
+        let last = own.clone().next_back();
+        own.find(|&i| items[i].kind >= kind).or(last)
+    };
+    let mut counts = vec![0; cut.len() * items.len()];
+    let mut body = segments.iter().enumerate().filter(|(at, _)| problem.is_body(*at));
+    let mut left = body.next().map(|(at, segment)| (at, segment.count));
+    for (virtual_stage, &layers) in cut.iter().enumerate() {
+        let mut wanted = layers;
+        while wanted > 0 {
+            let Some((segment, there)) = left else { break };
+            let taken = wanted.min(there);
+            if let Some(item) = of_segment(segment) {
+                counts[virtual_stage * items.len() + item] += taken;
+            }
+            wanted -= taken;
+            left = if taken == there {
+                body.next().map(|(at, segment)| (at, segment.count))
+            } else {
+                Some((segment, there - taken))
+            };
+        }
+    }
+    use crate::model::Role;
+    for (at, segment) in segments.iter().enumerate().filter(|(at, _)| !problem.is_body(*at)) {
+        let virtual_stage = if segment.role == Role::Head { 0 } else { cut.len() - 1 };
+        if let Some(item) = (0..items.len()).find(|&i| items[i].segment == at) {
+            counts[virtual_stage * items.len() + item] += segment.count;
+        }
+    }
+    counts
+}

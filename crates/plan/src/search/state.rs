@@ -1,0 +1,110 @@
+//! A partition with what follows from it, kept up to date move by move.
+
+use super::Setting;
+use crate::simulate::memory::Activations;
+use crate::simulate::{Durations, Sweep};
+use std::cmp::Ordering;
+
+/// A partition, its costs and what they come to.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// Layers by virtual stage and item.
+    pub(crate) counts: Vec<u32>,
+    /// Layers of the body by virtual stage.
+    pub(crate) body: Vec<u32>,
+    pub(crate) durations: Durations<u64>,
+    pub(crate) memory: Activations,
+    pub(crate) peaks: Vec<u64>,
+    pub(crate) makespan: u64,
+}
+
+/// One layer more or less of an item in a virtual stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) virtual_stage: usize,
+    pub(crate) item: usize,
+    pub(crate) more: bool,
+}
+
+impl State {
+    /// The state of counts; peaks beyond u64 count as the largest number.
+    pub(crate) fn new(setting: &Setting<'_>, counts: Vec<u32>, sweep: &mut Sweep<u64>) -> State {
+        let Setting { problem, order, vectors, .. } = setting;
+        let items = problem.items();
+        let (durations, memory) = problem.costs(order, &counts);
+        let body = |row: &[u32]| {
+            items.iter().zip(row).filter(|(item, _)| problem.is_body(item.segment)).map(|(_, &count)| count).sum()
+        };
+        let peak = |stage| vectors.peak(order, stage, &memory).unwrap_or(u64::MAX);
+        State {
+            body: counts.chunks(items.len()).map(body).collect(),
+            peaks: (0..order.dims().stages).map(peak).collect(),
+            makespan: sweep.run(order, &durations),
+            counts,
+            durations,
+            memory,
+        }
+    }
+
+    /// Whether every peak is within its cap.
+    pub(crate) fn fits(&self, setting: &Setting<'_>) -> bool {
+        self.peaks.iter().zip(setting.problem.caps()).all(|(peak, cap)| peak <= cap)
+    }
+
+    /// Applies a change to counts and costs; peaks and makespan are those of before.
+    pub(crate) fn apply(&mut self, setting: &Setting<'_>, change: Change) {
+        let items = setting.problem.items();
+        let (item, at) = (&items[change.item], change.virtual_stage);
+        let order = setting.order;
+        let k = order.dims().virtual_stages();
+        let stage = order.shape().placement.of(at, order.dims().stages).0;
+        let step = |slot: &mut u64, by: u64| *slot = if change.more { *slot + by } else { *slot - by };
+        let row = at * items.len();
+        let count = &mut self.counts[row + change.item];
+        *count = if change.more { *count + 1 } else { *count - 1 };
+        let operations = &mut self.durations.operations;
+        step(&mut operations[at], item.forward);
+        if order.shape().splits_backward {
+            step(&mut operations[k + at], item.backward - item.weight + item.extra);
+            step(&mut operations[2 * k + at], item.weight);
+        } else {
+            step(&mut operations[k + at], item.backward + item.extra);
+        }
+        step(&mut self.memory.kept[at], item.activation);
+        step(&mut self.memory.constant[stage], item.parameters);
+        if item.transient > 0 {
+            let present = items.iter().zip(&self.counts[row..row + items.len()]).filter(|&(_, &count)| count > 0);
+            self.memory.transient[at] = present.map(|(item, _)| item.transient).max().unwrap_or(0);
+        }
+        if setting.problem.is_body(item.segment) {
+            self.body[at] = if change.more { self.body[at] + 1 } else { self.body[at] - 1 };
+        }
+    }
+
+    /// Layers that recompute anything.
+    pub(crate) fn recomputed(&self, setting: &Setting<'_>) -> u64 {
+        let items = setting.problem.items();
+        let of = |row: &[u32]| -> u64 {
+            items.iter().zip(row).filter(|(item, _)| item.kind > 0).map(|(_, &count)| u64::from(count)).sum()
+        };
+        self.counts.chunks(items.len()).map(of).sum()
+    }
+
+    /// The largest share of its cap that a stage takes, as a fraction that compares exactly.
+    fn fullest(&self, setting: &Setting<'_>) -> (u64, u64) {
+        let shares = self.peaks.iter().copied().zip(setting.problem.caps().iter().copied());
+        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        shares.max_by(|a, b| product(a.0, b.1).cmp(&product(b.0, a.1))).unwrap_or((0, 1))
+    }
+
+    /// The better one first: makespan, largest share of a cap, recomputed layers, counts.
+    pub(crate) fn compare(&self, other: &State, setting: &Setting<'_>) -> Ordering {
+        let (a, b) = (self.fullest(setting), other.fullest(setting));
+        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        self.makespan
+            .cmp(&other.makespan)
+            .then_with(|| product(a.0, b.1).cmp(&product(b.0, a.1)))
+            .then_with(|| self.recomputed(setting).cmp(&other.recomputed(setting)))
+            .then_with(|| self.counts.cmp(&other.counts))
+    }
+}

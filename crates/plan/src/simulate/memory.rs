@@ -1,0 +1,103 @@
+//! The peak of each stage: how many micro-batches of each chunk are alive at once.
+//!
+//! The walk over a stage's list does not depend on times, so what decides a peak are a few vectors of live micro-batches by
+//! chunk: those right after a forward, and those during a backward, when a transient of its chunk comes on top. Vectors that
+//! another one dominates never decide and are left out. The peak is exact and linear in the activations.
+
+use super::Order;
+use crate::schedule::{Kind, Op};
+
+/// Micro-batches alive at one moment of a stage.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Live {
+    /// By chunk.
+    pub chunks: Vec<u32>,
+    /// The chunk whose backward runs, if one does: its transient is there, too.
+    pub backward: Option<u32>,
+}
+
+/// For each stage the moments that can be its peak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vectors {
+    stages: Vec<Vec<Live>>,
+}
+
+/// What stays in memory, in ticks of memory, by virtual stage and by stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activations {
+    /// What a forward keeps for its backward, by virtual stage.
+    pub kept: Vec<u64>,
+    /// What a backward needs on top while it runs, by virtual stage.
+    pub transient: Vec<u64>,
+    /// What is always there, by stage.
+    pub constant: Vec<u64>,
+}
+
+impl Vectors {
+    /// The vectors of an order. O(operations), and O(moments²) for the dominated ones, where moments are few.
+    pub fn new(order: &Order) -> Vectors {
+        let stages = order.lists().iter().map(|list| undominated(moments(order, list))).collect();
+        Vectors { stages }
+    }
+
+    /// The moments of a stage.
+    pub fn of(&self, stage: usize) -> &[Live] {
+        &self.stages[stage]
+    }
+
+    /// The peak of `stage`, exact; `None` beyond u64.
+    pub fn peak(&self, order: &Order, stage: usize, memory: &Activations) -> Option<u64> {
+        let (dims, placement) = (order.dims(), order.shape().placement);
+        let at = |chunk: usize| placement.virtual_stage(stage, chunk, dims.stages);
+        let moment = |live: &Live| {
+            let mut sum = live.backward.map_or(0, |chunk| memory.transient[at(chunk as usize)]);
+            for (chunk, &count) in live.chunks.iter().enumerate() {
+                sum = sum.checked_add(memory.kept[at(chunk)].checked_mul(u64::from(count))?)?;
+            }
+            Some(sum)
+        };
+        let most = self.of(stage).iter().map(moment).try_fold(0, |most, sum| Some(u64::max(most, sum?)))?;
+        memory.constant[stage].checked_add(most)
+    }
+}
+
+/// Every moment of a stage that may be its peak, in the order of its list.
+pub(super) fn moments(order: &Order, list: &[Op]) -> Vec<Live> {
+    let dims = order.dims();
+    let released = if order.shape().splits_backward { Kind::Weight } else { Kind::Backward };
+    let mut live = vec![0u32; dims.chunks];
+    let mut found = Vec::new();
+    for op in list {
+        let chunk = order.shape().placement.of(op.virtual_stage as usize, dims.stages).1;
+        match op.kind {
+            Kind::Forward => {
+                live[chunk] += 1;
+                found.push(Live { chunks: live.clone(), backward: None });
+            }
+            Kind::Backward => found.push(Live { chunks: live.clone(), backward: Some(chunk as u32) }),
+            Kind::Weight => {}
+        }
+        if op.kind == released {
+            live[chunk] -= 1;
+        }
+    }
+    found
+}
+
+/// Whether `a` is never the larger one.
+fn dominated(a: &Live, b: &Live) -> bool {
+    (a.backward.is_none() || a.backward == b.backward) && a.chunks.iter().zip(&b.chunks).all(|(a, b)| a <= b)
+}
+
+fn undominated(mut all: Vec<Live>) -> Vec<Live> {
+    all.sort_unstable();
+    all.dedup();
+    let mut kept: Vec<Live> = Vec::new();
+    for live in all {
+        if !kept.iter().any(|other| dominated(&live, other)) {
+            kept.retain(|other| !dominated(other, &live));
+            kept.push(live);
+        }
+    }
+    kept
+}

@@ -1,0 +1,69 @@
+//! The critical path of a sweep: operations that follow each other without a gap, from the end of the last one back to the
+//! start.
+
+use super::{Durations, Order, Sweep, Time};
+
+/// A critical path and what it is made of: the makespan is linear in the durations along it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// Positions in the topological order, from the first to the last.
+    pub steps: Vec<usize>,
+    /// How often each place of [`Durations::operations`] is on the path.
+    pub operations: Vec<u32>,
+    /// How often each place of [`Durations::links`] is on the path.
+    pub links: Vec<u32>,
+    /// The stage at whose end it ends.
+    pub stage: usize,
+}
+
+impl Path {
+    /// (stage, position in the list of the stage) of each operation along the path.
+    pub fn ops<'a>(&'a self, order: &'a Order) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let mut position = vec![0usize; order.dims().stages];
+        let mut wanted = self.steps.iter().copied().peekable();
+        order.steps.iter().enumerate().filter_map(move |(at, step)| {
+            let slot = &mut position[step.stage as usize];
+            let here = (step.stage as usize, *slot);
+            *slot += 1;
+            wanted.next_if_eq(&at).map(|_| here)
+        })
+    }
+
+    /// The critical path of the last run of `sweep`. Where an operation waited for its stage and its data alike, the path goes
+    /// on along the stage. O(length of the path), and O(operations) for the last operation of each stage.
+    pub fn of<T: Time>(order: &Order, durations: &Durations<T>, sweep: &Sweep<T>) -> Path {
+        let mut path = Path {
+            steps: Vec::new(),
+            operations: vec![0; durations.operations.len()],
+            links: vec![0; durations.links.len()],
+            stage: 0,
+        };
+        let mut last = vec![0; order.dims().stages];
+        order.steps.iter().enumerate().for_each(|(at, step)| last[step.stage as usize] = at + 1);
+        let ends = &sweep.ends;
+        let mut best: Option<T> = None;
+        for (stage, &at) in last.iter().enumerate() {
+            let end = ends[at] + durations.tails[stage];
+            if best.is_none_or(|best| best < end) {
+                (best, path.stage) = (Some(end), stage);
+            }
+        }
+        let mut at = last[path.stage];
+        while at > 0 {
+            let step = order.steps[at - 1];
+            path.steps.push(at - 1);
+            path.operations[step.duration as usize] += 1;
+            let before = order.before[at - 1] as usize;
+            let ready = ends[step.awaits as usize] + durations.links[step.link as usize];
+            // The sweep took the later of the two.
+            at = if ends[before] < ready {
+                path.links[step.link as usize] += 1;
+                step.awaits as usize
+            } else {
+                before
+            };
+        }
+        path.steps.reverse();
+        path
+    }
+}

@@ -1,0 +1,89 @@
+//! The makespan of an order for given durations, by one sweep.
+//!
+//! An operation starts when its stage is free and its data have come: start = max(end of the one before on the stage, end of
+//! the awaited one + link). Sums of u64 are exact; with f64 the same sweep serves linear relaxations.
+
+use super::Order;
+use crate::{Error, Result};
+
+/// A number of ticks.
+pub trait Time: Copy + PartialOrd + Default + std::ops::Add<Output = Self> + std::fmt::Debug + Send + Sync {}
+
+impl Time for u64 {}
+impl Time for f64 {}
+
+/// How long operations and transfers take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Durations<T> {
+    /// Forwards of all virtual stages, then backwards, then gradients of weights if they are apart.
+    pub operations: Vec<T>,
+    /// Transfers: nothing; into virtual stage κ from the one before, for each κ; into κ from the one after, for each κ.
+    pub links: Vec<T>,
+    /// What a stage does at its end, such as an optimiser step.
+    pub tails: Vec<T>,
+}
+
+impl<T: Time> Durations<T> {
+    /// Durations without links and tails, for `stages` stages.
+    pub fn new(operations: Vec<T>, virtual_stages: usize, stages: usize) -> Durations<T> {
+        let links = vec![T::default(); 1 + 2 * virtual_stages];
+        Durations { operations, links, tails: vec![T::default(); stages] }
+    }
+}
+
+/// The storage of sweeps.
+#[derive(Debug, Clone, Default)]
+pub struct Sweep<T> {
+    clocks: Vec<T>,
+    /// End of each step, after a 0 for what waits for nothing.
+    pub(super) ends: Vec<T>,
+}
+
+fn later<T: Time>(a: T, b: T) -> T {
+    if a < b { b } else { a }
+}
+
+impl<T: Time> Sweep<T> {
+    /// Storage for any order.
+    pub fn new() -> Sweep<T> {
+        Sweep { clocks: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The makespan: the latest end of a stage, its tail included. The lengths of `durations` must fit `order`; see
+    /// [`check`].
+    pub fn run(&mut self, order: &Order, durations: &Durations<T>) -> T {
+        self.clocks.clear();
+        self.clocks.resize(order.dims().stages, T::default());
+        self.ends.resize(order.len() + 1, T::default());
+        self.ends[0] = T::default();
+        let (clocks, ends) = (&mut self.clocks[..], &mut self.ends[..]);
+        for (at, step) in order.steps.iter().enumerate() {
+            let ready = ends[step.awaits as usize] + durations.links[step.link as usize];
+            let end = later(clocks[step.stage as usize], ready) + durations.operations[step.duration as usize];
+            clocks[step.stage as usize] = end;
+            ends[at + 1] = end;
+        }
+        clocks.iter().zip(&durations.tails).fold(T::default(), |latest, (&clock, &tail)| later(latest, clock + tail))
+    }
+}
+
+/// Refuses durations of other sizes, and such whose sum is no u64.
+///
+/// # Errors
+/// [`Error::Order`] for lengths that do not fit, [`Error::TooLarge`] for a sum of 2⁶³ and more.
+pub fn check(order: &Order, durations: &Durations<u64>) -> Result<()> {
+    let (dims, kinds) = (order.dims(), if order.shape().splits_backward { 3 } else { 2 });
+    let lengths = [durations.operations.len(), durations.links.len(), durations.tails.len()];
+    let want = [kinds * dims.virtual_stages(), 1 + 2 * dims.virtual_stages(), dims.stages];
+    if lengths != want {
+        let what = format!("durations of {lengths:?} operations, links and tails, not of {want:?}");
+        return Err(Error::Order { schedule: order.name().to_owned(), what });
+    }
+    let all = durations.operations.iter().chain(&durations.links).map(|&t| u128::from(t)).sum::<u128>();
+    let all = all * dims.micro_batches as u128 + durations.tails.iter().map(|&t| u128::from(t)).sum::<u128>();
+    if all >= 1 << 63 {
+        let what = "the sum of all durations is 2^63 ticks or more; use a coarser unit of time".to_owned();
+        return Err(Error::TooLarge { what });
+    }
+    Ok(())
+}
