@@ -55,7 +55,7 @@ pub(super) struct Chain {
     changes: Vec<Change>,
     deltas: Vec<(usize, i64)>,
     stages: Vec<usize>,
-    old_peaks: Vec<u64>,
+    new_peaks: Vec<u64>,
 }
 
 impl Chain {
@@ -72,7 +72,7 @@ impl Chain {
             changes: Vec::new(),
             deltas: Vec::new(),
             stages: Vec::new(),
-            old_peaks: Vec::new(),
+            new_peaks: Vec::new(),
         }
     }
 
@@ -136,14 +136,14 @@ impl Chain {
         }
         let (order, caps) = (setting.order, setting.problem.caps());
         self.stages.clear();
-        self.old_peaks.clear();
+        self.new_peaks.clear();
         for change in &self.changes {
             let stage = order.shape().placement.of(change.virtual_stage, order.dims().stages).0;
             if !self.stages.contains(&stage) {
                 self.stages.push(stage);
                 let peak = setting.vectors.peak(order, stage, &self.now.memory);
                 let Some(peak) = peak.filter(|&peak| peak <= caps[stage]) else { return Ok(false) };
-                self.old_peaks.push(peak);
+                self.new_peaks.push(peak);
             }
         }
         let makespan = self.sweep.run(order, &self.now.durations);
@@ -156,7 +156,7 @@ impl Chain {
         }
         self.filter.accept(&self.deltas);
         self.now.makespan = makespan;
-        self.stages.iter().zip(&self.old_peaks).for_each(|(&stage, &peak)| self.now.peaks[stage] = peak);
+        self.stages.iter().zip(&self.new_peaks).for_each(|(&stage, &peak)| self.now.peaks[stage] = peak);
         if makespan < self.best.makespan {
             self.best.clone_from(&self.now);
         }

@@ -53,7 +53,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) order: &'a Order,
     pub(crate) vectors: &'a Vectors,
-    /// By item the items of its segment, itself left out.
+    /// For each item the other items of its segment.
     pub(crate) siblings: Vec<Vec<u32>>,
 }
 

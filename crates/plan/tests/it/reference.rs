@@ -126,10 +126,12 @@ fn golden_uniform_plans() {
 fn the_search_reaches_the_best_known_plan_of_one_chunk() {
     let (problem, order) = (problem(), order("1f1b", 1));
     let vectors = Vectors::new(&order);
-    let runtime = Runtime::threads(2).unwrap();
     let options = Options { moves: 1_000_000, seed: 0 };
-    let start = std::time::Instant::now();
-    let found = search::solve(runtime.exec(), &problem, &order, &vectors, &options, &|| false).unwrap();
-    eprintln!("{} in {:?}", found.makespan, start.elapsed());
+    let solve = |threads| {
+        let runtime = Runtime::threads(threads).unwrap();
+        search::solve(runtime.exec(), &problem, &order, &vectors, &options, &|| false).unwrap()
+    };
+    let found = solve(2);
+    assert_eq!((&solve(1).layout, &solve(7).layout), (&found.layout, &found.layout));
     assert!(found.makespan <= 93_777 && found.peaks.iter().all(|&peak| peak <= 56_000), "{found:?}");
 }

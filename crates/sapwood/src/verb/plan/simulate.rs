@@ -8,7 +8,7 @@ use sapwood_plan::explain::{Bubble, bubble};
 use sapwood_plan::schedule::{self, Dims, Grouping};
 use sapwood_plan::simulate::memory::Activations;
 use sapwood_plan::simulate::path::Path;
-use sapwood_plan::simulate::{Durations, Order, Sweep, Timeline, Vectors, blocking, time};
+use sapwood_plan::simulate::{Durations, Order, Span, Sweep, Timeline, Vectors, blocking, time};
 use sapwood_plan::ticks::Ticks;
 use serde::Serialize;
 use std::io::Write;
@@ -174,7 +174,7 @@ impl Simulate {
         let makespan = if blocking { blocking::makespan(&order, &durations)? } else { free };
         let path = Path::of(&order, &durations, &sweep);
         let timeline = (!blocking).then(|| Timeline::of(&order, &durations, &sweep, makespan));
-        let steps = timeline.as_ref().map(|timeline| steps(&order, timeline, ticks));
+        let steps = timeline.as_ref().map(|timeline| steps(timeline, ticks));
         let critical = timeline.as_ref().map_or_else(Vec::new, |timeline| critical(&order, &path, timeline, ticks));
         let stage = |stage: usize| {
             let usage = timeline.as_ref().map(|timeline| timeline.usage(stage));
@@ -244,30 +244,19 @@ fn group(text: &str) -> Result<Grouping, Failure> {
 }
 
 /// All operations, stage by stage.
-fn steps(_: &Order, timeline: &Timeline, ticks: Ticks) -> Vec<Step> {
+fn steps(timeline: &Timeline, ticks: Ticks) -> Vec<Step> {
     let all = timeline.stages.iter().enumerate().flat_map(|(stage, spans)| spans.iter().map(move |span| (stage, span)));
-    all.map(|(stage, span)| Step {
-        op: span.op.to_string(),
-        stage,
-        micro_batch: span.op.micro_batch,
-        start: ticks.show(span.start),
-        end: ticks.show(span.end),
-    })
-    .collect()
+    all.map(|(stage, span)| step(stage, span, ticks)).collect()
+}
+
+fn step(stage: usize, span: &Span, ticks: Ticks) -> Step {
+    let (start, end) = (ticks.show(span.start), ticks.show(span.end));
+    Step { op: span.op.to_string(), stage, micro_batch: span.op.micro_batch, start, end }
 }
 
 /// The operations of the critical path, from the first to the last.
 fn critical(order: &Order, path: &Path, timeline: &Timeline, ticks: Ticks) -> Vec<Step> {
-    let spans = path.ops(order).map(|(stage, position)| (stage, timeline.stages[stage][position]));
-    spans
-        .map(|(stage, span)| Step {
-            op: span.op.to_string(),
-            stage,
-            micro_batch: span.op.micro_batch,
-            start: ticks.show(span.start),
-            end: ticks.show(span.end),
-        })
-        .collect()
+    path.ops(order).map(|(stage, position)| step(stage, &timeline.stages[stage][position], ticks)).collect()
 }
 
 fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
