@@ -198,8 +198,7 @@ impl Error {
     /// An [`Error::Unknown`] that proposes the known name most like `name`.
     pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
         let known: Vec<String> = known.into_iter().map(String::from).collect();
-        let distance = |k: &String| strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase());
-        let nearest = known.iter().min_by_key(|k| distance(k)).filter(|k| distance(k) <= 2.max(k.len() / 3)).cloned();
+        let nearest = sapwood_machine::nearest(name, known.iter().map(String::as_str)).map(String::from);
         Error::Unknown { kind, name: name.into(), nearest, known }
     }
 }

@@ -199,8 +199,8 @@ impl Error {
     /// An [`Error::Unknown`] that proposes the known name most like `name`.
     pub(crate) fn unknown(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'static str>) -> Error {
         let known: Vec<&'static str> = known.into_iter().collect();
-        let distance = |k: &str| strsim::damerau_levenshtein(k, &name.to_lowercase());
-        let nearest = known.iter().copied().min_by_key(|k| distance(k)).filter(|k| distance(k) <= 2.max(k.len() / 3));
+        let nearest = sapwood_machine::nearest(name, known.iter().copied());
+        let nearest = nearest.and_then(|near| known.iter().copied().find(|&k| k == near));
         Error::Unknown { kind, name: name.into(), nearest, known }
     }
 }

@@ -128,6 +128,10 @@ mod tests {
             [0.25, 0.5, 0.75]
         );
         assert_eq!([at("0.5,0.4", 1, 1), at("0.5,0.4", 1, 2)], [0.5, 0.4]);
+        let described = |text: &str| text.parse::<Rates>().unwrap().described();
+        assert_eq!([described("0.3"), described("auto"), described("linear:0.3:0.3"), described("0.5,0.5")], [None; 4]);
+        assert_eq!(described("linear:0:0.5"), Some("in the first epoch"));
+        assert_eq!(described("0.5,0.5,0.4"), Some("in the first layer"));
         for text in ["0.3", "auto", "linear:0.1:0.5", "0.5,0.4,0.3"] {
             assert_eq!(text.parse::<Rates>().unwrap().to_string(), text);
         }

@@ -10,6 +10,7 @@
 //! - imbalance: the rest.
 
 use crate::Result;
+use crate::schedule::Ideal;
 use crate::simulate::{Durations, Order, Sweep, blocking};
 
 /// The bubble and its parts, each by the useful work.
@@ -49,9 +50,9 @@ pub fn bubble(order: &Order, durations: &Durations<u64>, extra: u64, rendezvous:
     let real = (stages * makespan as f64 - useful) / useful;
     let recompute = micro_batches * extra as f64 / useful;
     let comm = stages * (makespan as f64 - unlinked as f64) / useful;
-    let ideal = match order.name() {
-        "1f1b" | "interleaved" | "interleaved-lm" => (stages - 1.0) / (dims.chunks as f64 * micro_batches),
-        _ => {
+    let ideal = match order.shape().ideal {
+        Ideal::Pipeline => (stages - 1.0) / (dims.chunks as f64 * micro_batches),
+        Ideal::Simulated => {
             let k = dims.virtual_stages();
             let mean = |kind: &[u64]| vec![kind.iter().sum::<u64>() as f64 / k as f64; k];
             let mut operations: Vec<f64> = durations.operations.chunks(k).flat_map(mean).collect();

@@ -2,10 +2,10 @@
 //! a stage before the next one; backwards take the chunks from the last to the first. Stage s warms up with
 //! min(V·M, (V − 1)·g₀ + 2(S − 1 − s)) forwards, g₀ the size of the first group.
 
-use super::{Dims, Entry, Kind, Op, Placement, Shape, one_f_one_b, pairs};
+use super::{Dims, Entry, Ideal, Kind, Op, Placement, Shape, one_f_one_b, pairs};
 
 pub(super) const SHAPE: Shape =
-    Shape { placement: Placement::Looped, splits_backward: false, chunks: true, groups: true };
+    Shape { placement: Placement::Looped, splits_backward: false, chunks: true, groups: true, ideal: Ideal::Pipeline };
 
 pub(super) const ENTRY: Entry = Entry {
     name: "interleaved",

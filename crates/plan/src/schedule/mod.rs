@@ -47,6 +47,17 @@ pub struct Shape {
     pub chunks: bool,
     /// Whether micro-batches are taken in groups ([`Dims::group`]).
     pub groups: bool,
+    /// The bubble that it has at best.
+    pub ideal: Ideal,
+}
+
+/// The bubble of a schedule whose virtual stages all take the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ideal {
+    /// (S − 1)/(V·M).
+    Pipeline,
+    /// What a simulation finds.
+    Simulated,
 }
 
 /// Which stage holds which virtual stages.

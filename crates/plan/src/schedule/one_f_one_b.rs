@@ -1,12 +1,18 @@
 //! 1F1B with a flush (PipeDream-flush, Narayanan et al. 2021): stage s warms up with min(M, S − 1 − s) forwards, then runs a
 //! forward and a backward in turns, then the backwards that are left.
 
-use super::{Dims, Entry, Kind, Op, Placement, Shape, one_chunk, pairs};
+use super::{Dims, Entry, Ideal, Kind, Op, Placement, Shape, one_chunk, pairs};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "1f1b",
     summary: "a forward and a backward in turns after a warm-up (PipeDream-flush, Narayanan et al. 2021)",
-    shape: Shape { placement: Placement::Looped, splits_backward: false, chunks: false, groups: false },
+    shape: Shape {
+        placement: Placement::Looped,
+        splits_backward: false,
+        chunks: false,
+        groups: false,
+        ideal: Ideal::Pipeline,
+    },
     accepts: one_chunk,
     orders,
 };

@@ -2,12 +2,18 @@
 //! fill the bubbles. After the warm-up of 1F1B stage s runs a forward, a backward, and a gradient of weights as soon as more
 //! than s of them wait; when the forwards are exhausted, backwards and gradients of weights in turns; at last what is left.
 
-use super::{Dims, Entry, Kind, Op, Placement, Shape, one_chunk};
+use super::{Dims, Entry, Ideal, Kind, Op, Placement, Shape, one_chunk};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "zb-h1",
     summary: "1F1B with the gradients of weights in its bubbles (Qi et al. 2024)",
-    shape: Shape { placement: Placement::Looped, splits_backward: true, chunks: false, groups: false },
+    shape: Shape {
+        placement: Placement::Looped,
+        splits_backward: true,
+        chunks: false,
+        groups: false,
+        ideal: Ideal::Simulated,
+    },
     accepts: one_chunk,
     orders: |dims| (0..dims.stages).map(|s| of_stage(dims, s)).collect(),
 };

@@ -47,7 +47,7 @@ impl Cooling {
 pub(super) struct Chain {
     number: u32,
     stream: Stream,
-    now: State,
+    pub(super) now: State,
     pub(super) best: State,
     pub(super) moves: u64,
     filter: Filter,
@@ -165,7 +165,7 @@ impl Chain {
 }
 
 /// The changes of durations, place by place.
-fn deltas(setting: &Setting<'_>, changes: &[Change], out: &mut Vec<(usize, i64)>) {
+pub(super) fn deltas(setting: &Setting<'_>, changes: &[Change], out: &mut Vec<(usize, i64)>) {
     let (items, order) = (setting.problem.items(), setting.order);
     let k = order.dims().virtual_stages();
     let mut add = |place: usize, by: u64, more: bool| {

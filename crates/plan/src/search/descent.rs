@@ -40,7 +40,7 @@ fn neighbours(state: &State, setting: &Setting<'_>) -> Vec<Vec<Change>> {
             // Each kind that the layer may have.
             for word in (0..items.len() as u32).map(|i| (u64::from(i) * (1 << 32) / items.len() as u64) as u32) {
                 let mut changes = Vec::new();
-                if moves::shift(setting, state, (from, to), word, &mut changes) && !all.contains(&changes) {
+                if moves::shift(setting, state, (from, to), word, &mut changes) {
                     all.push(changes);
                 }
             }
@@ -54,5 +54,7 @@ fn neighbours(state: &State, setting: &Setting<'_>) -> Vec<Vec<Change>> {
             }
         }
     }
+    all.sort_unstable();
+    all.dedup();
     all
 }

@@ -124,3 +124,6 @@ pub fn solve(
         complete,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,7 @@ fn descending(setting: &Setting<'_>) -> Vec<u32> {
 }
 
 /// Counts of a cut of the body where all layers have the kind `kind`, or the nearest one that keeps less or the last.
-fn counts(setting: &Setting<'_>, cut: &[u32], kind: usize) -> Vec<u32> {
+pub(super) fn counts(setting: &Setting<'_>, cut: &[u32], kind: usize) -> Vec<u32> {
     let problem = setting.problem;
     let (items, segments) = (problem.items(), &problem.model().segments);
     let of_segment = |segment: usize| {

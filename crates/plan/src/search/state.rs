@@ -19,7 +19,7 @@ pub(crate) struct State {
 }
 
 /// One layer more or less of an item in a virtual stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Change {
     pub(crate) virtual_stage: usize,
     pub(crate) item: usize,

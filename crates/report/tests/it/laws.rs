@@ -29,7 +29,12 @@ fn holds(v: &[f64], names: &[&str], k: usize, widths: &[u32]) {
 fn page_holds(v: &[f64], names: &[&str], k: usize) {
     let html = report(v, names, k).html();
     let elements = read(&html).unwrap();
-    assert_eq!(faults(&elements), Vec::<String>::new());
+    // A link to a place on the page is the caller's: a name that begins with # is one, to a place that need not be there.
+    let dead = |place: &str| format!("href leads to no {place}");
+    let by_caller =
+        |fault: &String| names.iter().filter_map(|n| n.strip_prefix('#')).any(|place| *fault == dead(place));
+    let found: Vec<String> = faults(&elements).into_iter().filter(|fault| !by_caller(fault)).collect();
+    assert_eq!(found, Vec::<String>::new());
     assert!(elements.iter().all(|e| !["script", "link", "img", "iframe", "object"].contains(&e.name.as_str())));
     let leads_out = |e: &crate::markup::Element| e.get("href").is_some_and(|h| h.starts_with("javascript"));
     assert!(!elements.iter().any(leads_out));

@@ -109,6 +109,28 @@ fn histograms_count() {
 }
 
 #[test]
+fn things_keep_their_looks_from_chart_to_chart() {
+    let series = |name| Series::new(name, [(0.0, 0.0), (1.0, 1.0)]);
+    let lines = Lines::new("t", Axis::new("x"), Axis::new("y")).series(series("b")).series(series("c")).looks([1, 2]);
+    let classes = |all: &[Element], class: &str| -> Vec<String> {
+        of_class(all, class).iter().map(|e| e.get("class").unwrap_or_default().to_string()).collect()
+    };
+    let drawn = classes(&draw(lines), "line");
+    assert!(drawn.contains(&"line c1 d0".into()) && drawn.contains(&"line c2 d0".into()), "{drawn:?}");
+    assert!(!drawn.contains(&"line c0 d0".into()), "{drawn:?}");
+    let alone = draw(Histogram::new("t", Axis::new("v")).counts("c", [0.0, 1.0], [4]).looks([2]));
+    assert_eq!(classes(&alone, "bar"), ["bar c2"]);
+}
+
+#[test]
+fn a_forest_without_room_beside_it_keeps_every_word() {
+    let name = "a sampler with a rather long name − another one of that kind";
+    let all = draw(Forest::new("t", Axis::new("d")).row(Interval::new(name, 0.01, -0.02, 0.03).note("p = 0.031")));
+    assert!(texts(&all).iter().any(|text| text.ends_with("p = 0.031")), "{:?}", texts(&all));
+    assert!(texts(&all).contains(&name), "{:?}", texts(&all));
+}
+
+#[test]
 fn small_maps_have_numbers_and_gaps() {
     let map = HeatMap::new("t", "p", "q", ["a", "b"]).unit(Unit::Count).row("a", [9.0, 1.0]).row("b", [f64::NAN]);
     let all = draw(map);

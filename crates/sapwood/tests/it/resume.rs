@@ -297,6 +297,15 @@ fn a_saved_network_classifies_as_it_did() {
     assert!(refused(&format!("predict --from {from} -o {from}/latest")).contains("it holds something else"));
     assert_eq!(std::fs::read(at("runs/ranked/seed-1/latest")).unwrap(), before);
     assert!(refused(&format!("predict --from {}", at("nothing"))).contains("no run is saved there"));
+    let told = |data: &str| train(&format!("predict --from {from} {data}")).stderr;
+    assert!(!told("").contains("not the data"), "{}", told(""));
+    std::fs::create_dir(at("other")).unwrap();
+    for file in ["edges.tsv", "labels.tsv", "split.tsv"] {
+        std::fs::copy(workspace_root().join("data/karate").join(file), format!("{}/{file}", at("other"))).unwrap();
+    }
+    let labels = std::fs::read_to_string(format!("{}/labels.tsv", at("other"))).unwrap();
+    std::fs::write(format!("{}/labels.tsv", at("other")), labels.replacen("\t0", "\t1", 1)).unwrap();
+    assert!(told(&at("other")).contains("not the data that the network was trained on"), "{}", told(&at("other")));
     let text = refused(&format!("predict --from {from} sbm:n=30,k=2,in=0.5,out=0.1"));
     assert!(text.contains("feature columns"), "{text}");
 }

@@ -331,3 +331,19 @@ fn structure_follows_a_schedule() {
     assert!(value("components_mean") > value("isolated_mean"), "{ranked}");
     assert!(value("degree_sd") > 0.0, "{ranked}");
 }
+
+#[test]
+fn methods_are_compared_with_the_first_where_none_is_not_among_them() {
+    let text = train(&format!("{SMALL} --seeds 2 --against dropedge")).stdout;
+    assert!(text.contains("vs dropedge") && !text.contains("vs none"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("ranked") && line.contains("needs 6 seeds")), "{text}");
+    assert!(train(&format!("{SMALL} --seeds 1")).stdout.contains("vs none"));
+}
+
+#[test]
+fn rates_that_change_are_not_said_of_every_epoch() {
+    let said = |rates: &str| train(&format!("{SMALL} --seeds 1 --sampler dropedge --against none {rates}")).stderr;
+    assert!(said("--p 0.3").contains("dropped in each epoch"), "{}", said("--p 0.3"));
+    assert!(said("--p-schedule linear:0.1:0.5").contains("dropped in the first epoch"));
+    assert!(said("--per layer --p 0.5,0.1").contains("dropped in the first layer"));
+}

@@ -60,7 +60,7 @@ fn unknown_names_list_the_valid_ones_and_the_nearest() {
         says(|r| r.optimiser = Some("adm".into())),
         says(|r| r.init = Some("glorto".into())),
         says(|r| r.select = Some("val_acc".into())),
-        says(|r| r.dtype = Some("f16".into())),
+        says(|r| r.dtype = Some("f23".into())),
     ];
     for (text, near) in unknown.iter().zip(["gcn", "dropedge", "none", "aug", "adam", "glorot", "val-acc", "f32"]) {
         assert!(text.contains(&format!("did you mean '{near}'?")) && text.contains("known: "), "{text}");

@@ -9,10 +9,11 @@ use clap::Args;
 use sapwood_files::npy;
 use sapwood_graph::{FeatureMatrix, GraphData, LoadOptions, features};
 use sapwood_skeleton::Exec;
+use sapwood_sparse::{Csr, One, transpose};
 use sapwood_train::trainer::{Method, Run as Training};
 use sapwood_train::{Parameter, Problem, Registries, Request, Role, Settings, Trainer, experiment};
 
-use super::bound::{self, Gathers, Pattern};
+use super::bound::{self, Gathers};
 use super::contest::{Agreement, BoxError, Contender, Job, Ours, contest};
 use super::host::host;
 use super::peer::{Launcher, Peer};
@@ -209,7 +210,7 @@ struct Prepared {
     problem: Problem<f32>,
     method: Method,
     /// Â, X and Xᵀ.
-    patterns: [Pattern; 3],
+    patterns: [Csr<One>; 3],
 }
 
 impl Prepared {
@@ -218,14 +219,14 @@ impl Prepared {
         let data: GraphData = sapwood_graph::load(&path.display().to_string(), &LoadOptions::default())?;
         let x = features::make(&data, settings.features, seed)?.matrix;
         let split = data.split(case.split)?.clone();
-        let patterns = patterns(&data, &x)?;
+        let patterns = patterns(exec, &data, &x)?;
         let problem = Problem::new(exec, data, x, &split, &settings)?;
         let method = experiment::methods(exec, &problem, &settings, Registries::default())?.pop().ok_or("no method")?;
         Ok(Prepared { without_dropout: case.settings(seed, 0.0)?, settings, problem, method, patterns })
     }
 
     /// The products of a training epoch of gcn that gather rows: X·W and its gradient, Â·H of each layer and its gradient.
-    fn passes(&self, case: &Case) -> Vec<(&Pattern, usize)> {
+    fn passes(&self, case: &Case) -> Vec<(&Csr<One>, usize)> {
         let [operator, x, transposed] = &self.patterns;
         let widths = (1..case.layers).map(|_| case.hidden).chain([self.problem.classes()]);
         let layers = widths.flat_map(|width| [(operator, width); 2]);
@@ -251,16 +252,21 @@ impl Prepared {
 }
 
 /// Places of Â (neighbours and the node itself), X and Xᵀ.
-fn patterns(data: &GraphData, x: &FeatureMatrix) -> Result<[Pattern; 3], BoxError> {
+fn patterns(exec: Exec<'_>, data: &GraphData, x: &FeatureMatrix) -> Result<[Csr<One>; 3], BoxError> {
     let FeatureMatrix::Sparse(x) = x else { return Err("the features are dense".into()) };
     let n = data.graph.nodes();
-    let with_own: Vec<Vec<u32>> = (0..n as u32)
-        .map(|i| data.graph.neighbours(sapwood_graph::NodeId(i)).iter().copied().chain([i]).collect())
-        .collect();
-    let operator = Pattern::new(n, with_own.iter().map(Vec::as_slice));
-    let x = Pattern::new(x.cols(), (0..n).map(|i| x.row(i)));
-    let transposed = x.transposed();
-    Ok([operator, x, transposed])
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for i in 0..n as u32 {
+        let start = columns.len();
+        columns.extend_from_slice(data.graph.neighbours(sapwood_graph::NodeId(i)));
+        columns.push(i);
+        columns[start..].sort_unstable();
+        offsets.push(columns.len() as u64);
+    }
+    let ones = vec![One; columns.len()];
+    let x = x.map_values(|_| One);
+    let (transposed, _) = transpose(exec, &x)?;
+    Ok([Csr::try_new(n, n, offsets, columns, ones)?, x, transposed])
 }
 
 fn as_pytorch(parameter: &Parameter<f32>) -> npy::Array {

@@ -7,7 +7,7 @@ use sapwood_skeleton::Exec;
 use sapwood_sparse::algorithms::{Method, PageRank, PageRankOptions};
 
 use super::{Bout, Work};
-use crate::verb::bench::bound::{self, Gathers, Pattern};
+use crate::verb::bench::bound::{self, Gathers};
 use crate::verb::bench::contest::{Agreement, BoxError, Contender, Job, Ours};
 use crate::verb::bench::peer::Peer;
 use crate::verb::bench::table::Row;
@@ -35,8 +35,7 @@ fn measure(bout: &Bout<'_>, graph: Graph, peers: &mut [Peer]) -> Result<Vec<Row>
     let mut ours: Vec<Ours<Ranking<'_>>> = METHODS.iter().map(ours).collect();
     // As many passes as power iteration takes sweeps, over numbers of its size.
     let sweeps = ours[0].job.walk()?.iterations as usize;
-    let pattern = Pattern::new(graph.nodes(), (0..graph.nodes()).map(|i| graph.rows().pattern().row(i)));
-    let passes: Gathers<'_, u64> = Gathers::new(bout.exec, vec![(&pattern, 1); sweeps]);
+    let passes: Gathers<'_, u64> = Gathers::new(bout.exec, vec![(graph.rows().pattern(), 1); sweeps]);
     let mut gathers = Ours { name: bound::NAME, threads: bout.exec.threads(), job: passes };
     let mut field: Vec<&mut dyn Contender> = ours.iter_mut().map(|ours| ours as &mut dyn Contender).collect();
     field.push(&mut gathers);

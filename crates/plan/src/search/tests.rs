@@ -1,0 +1,144 @@
+//! Searches on a small model with two segments.
+
+use super::anneal::{Chain, Cooling, deltas};
+use super::filter::Filter;
+use super::state::State;
+use super::{Options, ROUNDS, Setting, moves, seeds, solve};
+use crate::model::{KindCost, MemoryUnit, Model, Role, Segment};
+use crate::problem::Problem;
+use crate::recompute::BUILT_IN;
+use crate::schedule::{self, Dims, Grouping};
+use crate::simulate::path::Path;
+use crate::simulate::{Order, Sweep, Vectors};
+use sapwood_skeleton::Runtime;
+use sapwood_skeleton::random::{Purpose, Stream};
+
+/// Two segments of a body between its ends; the second one has a kind more, and transients.
+fn problem(cap: f64, kinds: &[String]) -> Problem {
+    let kind = |at: usize, activation, extra| KindCost { kind: BUILT_IN[at], activation, extra, transient: extra };
+    let segment = |name: &str, role, count, forward: f64, kinds| Segment {
+        name: name.to_owned(),
+        role,
+        count,
+        forward,
+        backward: 2.0 * forward,
+        weight: forward,
+        parameters: 5.0,
+        kinds,
+    };
+    let segments = vec![
+        segment("head", Role::Head, 1, 2.0, vec![kind(0, 1.0, 0.0)]),
+        segment("dense", Role::Body, 9, 10.0, vec![kind(0, 10.0, 0.0), kind(4, 1.0, 10.0)]),
+        segment("wide", Role::Body, 7, 13.0, vec![kind(0, 12.0, 0.0), kind(1, 7.0, 2.0), kind(4, 2.0, 13.0)]),
+        segment("tail", Role::Tail, 1, 12.0, vec![kind(0, 3.0, 0.0)]),
+    ];
+    let (time_unit, memory_unit) = (None, MemoryUnit::Raw);
+    let model = Model { name: "m".into(), segments, constant: vec![], time_unit, memory_unit, warnings: vec![] };
+    Problem::new(model, &[cap; 3], kinds).unwrap()
+}
+
+/// What a chain has after any number of moves is what its counts alone come to, and stays a partition.
+#[test]
+fn a_chain_keeps_a_partition_and_its_costs() {
+    for entry in schedule::ALL {
+        let chunks = if entry.shape.chunks { 2 } else { 1 };
+        let dims = Dims { stages: 3, chunks, micro_batches: 7, group: Grouping::First };
+        let (problem, order) = (problem(400.0, &[]), Order::new(entry, &dims).unwrap());
+        let vectors = Vectors::new(&order);
+        let setting = Setting::new(&problem, &order, &vectors);
+        let options = Options { moves: 6400, seed: 3 };
+        let seeds = seeds::feasible(&setting).unwrap();
+        let mut chain = Chain::new(0, &seeds, &options);
+        let cooling = Cooling::new(&seeds[0], 6400);
+        for round in 0..ROUNDS {
+            chain.run(&setting, &cooling, round).unwrap();
+            let now = &chain.now;
+            let anew = State::new(&setting, now.counts.clone(), &mut Sweep::new());
+            assert_eq!((&anew.durations, &anew.memory), (&now.durations, &now.memory), "{}", entry.name);
+            assert_eq!((anew.makespan, &anew.peaks), (now.makespan, &now.peaks), "{}", entry.name);
+            assert_eq!(anew.body, now.body);
+            assert!(now.fits(&setting) && now.body.iter().all(|&layers| layers > 0));
+            partition(&problem, &now.counts);
+        }
+        assert!(chain.best.makespan <= seeds[0].makespan && chain.best.fits(&setting));
+    }
+}
+
+/// All layers are there, and those of the first segment before those of the second.
+fn partition(problem: &Problem, counts: &[u32]) {
+    let items = problem.items();
+    let of = |row: &[u32], segment: usize| -> u32 {
+        items.iter().zip(row).filter(|(item, _)| item.segment == segment).map(|(_, &n)| n).sum()
+    };
+    let rows: Vec<&[u32]> = counts.chunks(items.len()).collect();
+    let total = |segment| rows.iter().map(|row| of(row, segment)).sum::<u32>();
+    assert_eq!([0, 1, 2, 3].map(total), [1, 9, 7, 1]);
+    assert_eq!((of(rows[0], 0), of(rows[rows.len() - 1], 3)), (1, 1));
+    let last = rows.iter().rposition(|row| of(row, 1) > 0).unwrap();
+    let first = rows.iter().position(|row| of(row, 2) > 0).unwrap();
+    assert!(last <= first, "{counts:?}");
+}
+
+/// The filter rejects nothing that the simulation would accept.
+#[test]
+fn a_known_path_is_never_longer_than_the_makespan() {
+    let dims = Dims { stages: 3, chunks: 2, micro_batches: 7, group: Grouping::First };
+    let order = Order::new(schedule::find("interleaved").unwrap(), &dims).unwrap();
+    let (problem, vectors) = (problem(400.0, &[]), Vectors::new(&order));
+    let setting = Setting::new(&problem, &order, &vectors);
+    let mut state = seeds::feasible(&setting).unwrap().swap_remove(0);
+    let mut filter = Filter::new(state.durations.operations.len());
+    let (stream, mut sweep) = (Stream::new(5, Purpose::Test), Sweep::new());
+    let mut rejected = 0;
+    for at in 0..4000 {
+        let (mut changes, mut by) = (Vec::new(), Vec::new());
+        if !moves::propose(&setting, &state, stream.at(0, 0, at).unwrap(), &mut changes) {
+            continue;
+        }
+        let before = state.makespan;
+        changes.iter().for_each(|&change| state.apply(&setting, change));
+        deltas(&setting, &changes, &mut by);
+        let makespan = sweep.run(&order, &state.durations);
+        assert!(!filter.exceeds(&by, makespan), "move {at}");
+        rejected += u32::from(filter.exceeds(&by, before) && makespan > before);
+        filter.accept(&by);
+        filter.learn(&Path::of(&order, &state.durations, &sweep), &state.durations);
+        assert!(filter.exceeds(&[], makespan - 1) && !filter.exceeds(&[], makespan));
+        state.makespan = makespan;
+    }
+    assert!(rejected > 500, "{rejected}");
+}
+
+/// Without recomputation there are few enough cuts to look at all of them.
+#[test]
+fn the_best_cut_of_all_is_found() {
+    let problem = problem(1000.0, &["none".to_owned()]);
+    let runtime = Runtime::sequential().unwrap();
+    for entry in schedule::ALL {
+        let chunks = if entry.shape.chunks { 2 } else { 1 };
+        let dims = Dims { stages: 3, chunks, micro_batches: 7, group: Grouping::First };
+        let order = Order::new(entry, &dims).unwrap();
+        let vectors = Vectors::new(&order);
+        let setting = Setting::new(&problem, &order, &vectors);
+        let mut sweep = Sweep::new();
+        let mut best = u64::MAX;
+        for cut in compositions(16, dims.virtual_stages()) {
+            let state = State::new(&setting, seeds::counts(&setting, &cut, 0), &mut sweep);
+            best = if state.fits(&setting) { best.min(state.makespan) } else { best };
+        }
+        let options = Options { moves: 20_000, seed: 1 };
+        let found = solve(runtime.exec(), &problem, &order, &vectors, &options, &|| false).unwrap();
+        assert_eq!(found.makespan, best, "{}", entry.name);
+    }
+}
+
+/// Every way to write `total` as a sum of `parts` numbers above 0.
+fn compositions(total: u32, parts: usize) -> Vec<Vec<u32>> {
+    if parts == 1 {
+        return vec![vec![total]];
+    }
+    let first = 1..=total + 1 - parts as u32;
+    let rest =
+        |first: u32| compositions(total - first, parts - 1).into_iter().map(move |rest| [vec![first], rest].concat());
+    first.flat_map(rest).collect()
+}
