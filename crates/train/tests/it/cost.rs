@@ -252,3 +252,23 @@ fn samplers_are_asked_for_what_they_leave() {
     assert_eq!(found(of("dropnode", "0.5")), (Kind::Rows, 20, 20.0));
     assert_eq!(found(of("dropmessage", "0.5")), (Kind::Messages, 20, 20.0));
 }
+
+/// What is streamed in a training step was last used as long ago as the activations are large.
+#[test]
+fn many_activations_are_streamed_at_the_rate_of_large_operands() {
+    let mut slow = rates(1.0);
+    for kernel in [Kernel::ElementwiseLarge, Kernel::SpmmLarge] {
+        slow.all.insert(kernel, Measured::stated(1e6));
+        slow.one.insert(kernel, Measured::stated(1e6));
+    }
+    let forward = |rates: &Rates, hidden: usize| {
+        let prices = Prices::new(rates, 1, 1 << 40, 4).unwrap();
+        let settings = settings("gcn", |r| r.hidden = Some(hidden));
+        let found = predict::<f32>(&settings, &subject(), &[sampling(Kind::Whole, 8000.0)], &prices).unwrap();
+        // The last layer alone has few columns, whatever the others have.
+        found.methods[0].layers.last().unwrap().backward_s
+    };
+    // A few KiB of activations stay in the second cache, and the large rates do not matter.
+    assert_eq!(forward(&slow, 1), forward(&rates(1.0), 1));
+    assert!(forward(&slow, 2000) > 10.0 * forward(&rates(1.0), 2000));
+}
