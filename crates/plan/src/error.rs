@@ -72,6 +72,22 @@ pub enum Error {
         /// Its cap.
         cap: f64,
     },
+    /// A text that states no plan for the model.
+    #[error("{format}: {what}")]
+    Import {
+        /// Its format.
+        format: &'static str,
+        /// What is wrong, with its place.
+        what: String,
+    },
+    /// A plan that a format cannot state.
+    #[error("{format} cannot state this plan: {what}")]
+    Inexpressible {
+        /// The format.
+        format: &'static str,
+        /// What it has no words for, with its place.
+        what: String,
+    },
     /// A file that cannot be read or written.
     #[error(transparent)]
     Files(#[from] sapwood_files::Error),

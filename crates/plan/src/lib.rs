@@ -5,8 +5,12 @@
 
 mod error;
 
+pub mod bound;
 pub mod explain;
+pub mod export;
+pub mod import;
 pub mod layout;
+pub mod megatron;
 pub mod model;
 pub mod problem;
 pub mod recompute;

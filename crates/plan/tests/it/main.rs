@@ -1,6 +1,8 @@
 //! The planner as its users see it.
 #![cfg(test)]
 
+mod bound;
+mod exchange;
 mod golden_simulate;
 mod laws;
 mod reference;

@@ -9,13 +9,13 @@ use sapwood_plan::simulate::{Order, Sweep, Vectors};
 use sapwood_skeleton::Runtime;
 use std::path::Path;
 
-fn problem() -> Problem {
+pub(crate) fn problem() -> Problem {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/plan/llama70b-sapp.json");
     let model = readers::read(&path, &readers::Options::default()).unwrap();
     Problem::new(model, &[56_000.0; 16], &[]).unwrap()
 }
 
-fn order(schedule: &str, chunks: usize) -> Order {
+pub(crate) fn order(schedule: &str, chunks: usize) -> Order {
     let dims = Dims { stages: 16, chunks, micro_batches: 32, group: Grouping::First };
     Order::new(schedule::find(schedule).unwrap(), &dims).unwrap()
 }
