@@ -3,7 +3,8 @@
 //! An **item** is a segment with one of its kinds: a partition is how many layers of each item every virtual stage has. What
 //! a virtual stage costs is linear in these counts, but for the transient of its largest recomputed layer.
 
-use crate::model::{Model, Role};
+use crate::model::Model;
+use crate::schedule::Dims;
 use crate::simulate::memory::Activations;
 use crate::simulate::{Durations, Order};
 use crate::ticks::Ticks;
@@ -39,6 +40,9 @@ pub struct Problem {
     items: Vec<Item>,
     constant: Vec<u64>,
     caps: Vec<u64>,
+    tails: Vec<u64>,
+    link: u64,
+    least: u32,
     time: Ticks,
     memory: Ticks,
 }
@@ -54,7 +58,9 @@ impl Problem {
         let wrong = |what: String| Error::Problem { what };
         let allowed = |name: &str| kinds.is_empty() || kinds.iter().any(|kind| kind == name);
         for kind in kinds {
-            let known: Vec<&str> = crate::recompute::BUILT_IN.iter().map(|k| k.name).collect();
+            let own = model.segments.iter().flat_map(|s| s.kinds.iter().map(|k| k.name.as_str()));
+            let mut known: Vec<&str> = crate::recompute::BUILT_IN.iter().map(|k| k.name).chain(own).collect();
+            known.dedup();
             if !known.contains(&kind.as_str()) {
                 return Err(Error::unknown("kind of recomputation", kind, known.into_iter()));
             }
@@ -64,7 +70,7 @@ impl Problem {
                 let extras: Vec<f64> = s.kinds.iter().map(|k| k.extra).collect();
                 [vec![s.forward, s.backward, s.weight], extras].concat()
             };
-            m.segments.iter().flat_map(of).collect()
+            m.segments.iter().flat_map(of).chain(m.tails.iter().copied()).chain([m.link]).collect()
         };
         let sizes = |m: &Model| -> Vec<f64> {
             let of = |s: &crate::model::Segment| {
@@ -79,7 +85,7 @@ impl Problem {
             let before = items.len();
             for (kind, k) in s.kinds.iter().enumerate() {
                 // What is not in the body may always keep all.
-                if allowed(k.kind.name) || (s.role != Role::Body && kind == 0) {
+                if allowed(&k.name) || (!s.role.moves() && kind == 0) {
                     items.push(Item {
                         segment,
                         kind,
@@ -97,17 +103,76 @@ impl Problem {
                 return Err(wrong(format!("segment {} has no allowed kind of recomputation", s.name)));
             }
         }
-        let constant = match model.constant.len() {
-            0 => vec![0.0; caps.len()],
-            1 => vec![model.constant[0]; caps.len()],
-            n if n == caps.len() => model.constant.clone(),
-            n => return Err(wrong(format!("constants of {n} stages for {} stages", caps.len()))),
+        let by_stage = |what: &str, values: &[f64], ticks: Ticks| -> Result<Vec<u64>> {
+            let values = match values.len() {
+                0 => vec![0.0; caps.len()],
+                1 => vec![values[0]; caps.len()],
+                n if n == caps.len() => values.to_vec(),
+                n => return Err(wrong(format!("{what} of {n} stages for {} stages", caps.len()))),
+            };
+            values.into_iter().map(|c| ticks.from(c)).collect()
         };
-        let constant = constant.into_iter().map(|c| memory.from(c)).collect::<Result<_>>()?;
+        let constant = by_stage("constant memory", &model.constant, memory)?;
+        let tails = by_stage("work at the end of a step", &model.tails, time)?;
+        let link = time.from(model.link)?;
         // A cap that is no whole number of ticks is rounded down: nothing may exceed it.
         let floor = |cap: f64| memory.from(cap).map(|ticks| if memory.show(ticks) > cap { ticks - 1 } else { ticks });
         let caps = caps.iter().map(|&cap| floor(cap)).collect::<Result<_>>()?;
-        Ok(Problem { model, items, constant, caps, time, memory })
+        Ok(Problem { model, items, constant, caps, tails, link, least: 1, time, memory })
+    }
+
+    /// The same where virtual stages may have no layer of the body.
+    #[must_use]
+    pub fn allow_empty(self) -> Problem {
+        Problem { least: 0, ..self }
+    }
+
+    /// Fewest layers of the body in a virtual stage: 1, or 0 where they may be empty.
+    pub fn least(&self) -> u32 {
+        self.least
+    }
+
+    /// Refuses sizes that no partition of the model has.
+    ///
+    /// # Errors
+    /// [`Error::Problem`] for another number of stages than caps, for more virtual stages than layers of the body, and for a
+    /// pin to a virtual stage that is not there.
+    pub fn accepts(&self, dims: &Dims) -> Result<()> {
+        let (stages, k, layers) = (dims.stages, dims.virtual_stages(), self.body_layers() as usize);
+        let wrong = |what: String| Err(Error::Problem { what });
+        if stages != self.caps.len() {
+            return wrong(format!("{} caps of memory for {stages} stages", self.caps.len()));
+        }
+        if layers < k * self.least as usize {
+            let most = match layers / stages {
+                0 => format!("at most {layers} stages"),
+                most => format!("at most {most} chunks on {stages} stages"),
+            };
+            return wrong(format!("{layers} layers for {k} virtual stages: {most}"));
+        }
+        for segment in &self.model.segments {
+            if let Some(at) = segment.role.place(k).filter(|&at| at >= k) {
+                return wrong(format!("segment {} is pinned to virtual stage {at} of {k}", segment.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The virtual stage of each pinned segment of `virtual_stages` with the layers of the body before it in the model:
+    /// that many at most are before that virtual stage, and at least until its end.
+    pub(crate) fn pins(&self, virtual_stages: usize) -> Vec<(usize, u32)> {
+        let mut before = 0;
+        let mut pins = Vec::new();
+        for segment in &self.model.segments {
+            match segment.role.place(virtual_stages) {
+                Some(at) => pins.push((at, before)),
+                None => before += segment.count,
+            }
+        }
+        let real =
+            |&(at, layers): &(usize, u32)| !(at == 0 && layers == 0 || at + 1 == virtual_stages && layers == before);
+        pins.retain(real);
+        pins
     }
 
     /// The model.
@@ -142,12 +207,12 @@ impl Problem {
 
     /// Whether a segment may lie anywhere.
     pub fn is_body(&self, segment: usize) -> bool {
-        self.model.segments[segment].role == Role::Body
+        self.model.segments[segment].role.moves()
     }
 
     /// Layers of the body.
     pub fn body_layers(&self) -> u32 {
-        self.model.segments.iter().filter(|s| s.role == Role::Body).map(|s| s.count).sum()
+        self.model.segments.iter().filter(|s| s.role.moves()).map(|s| s.count).sum()
     }
 
     /// What an order takes with the counts of a partition: durations, and memory by virtual stage and stage.
@@ -176,6 +241,10 @@ impl Problem {
         };
         let memory =
             Activations { kept: times(&|i| i.activation), transient: rows.iter().map(largest).collect(), constant };
-        (Durations::new(operations, k, dims.stages), memory)
+        let mut durations = Durations::new(operations, k, dims.stages);
+        // Place 0 is no transfer; places of hops within a stage are never looked up.
+        durations.links[1..].fill(self.link);
+        durations.tails.clone_from(&self.tails);
+        (durations, memory)
     }
 }

@@ -4,11 +4,10 @@
 //! whole numbers, the order of segments of the body, and transients of recomputed layers.
 
 use super::lp::{Program, Row, Sense};
-use crate::model::Role;
+use crate::Result;
 use crate::problem::{Item, Problem};
 use crate::simulate::path::Path;
 use crate::simulate::{Durations, Order, Vectors};
-use crate::{Error, Result};
 
 /// A column of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,24 +31,17 @@ pub(super) struct Relaxation<'a> {
 
 impl<'a> Relaxation<'a> {
     /// # Errors
-    /// [`Error::Problem`] for fewer layers of the body than virtual stages.
+    /// As [`Problem::accepts`].
     pub(super) fn new(problem: &'a Problem, order: &'a Order) -> Result<Relaxation<'a>> {
         let k = order.dims().virtual_stages();
-        if (problem.body_layers() as usize) < k {
-            let what = format!("{} layers for {k} virtual stages", problem.body_layers());
-            return Err(Error::Problem { what });
-        }
+        problem.accepts(order.dims())?;
         let items = problem.items();
         let mut columns = Vec::new();
         let mut fixed = vec![0; k * items.len()];
         for (at, item) in items.iter().enumerate() {
             let segment = &problem.model().segments[item.segment];
             let kinds = items.iter().filter(|other| other.segment == item.segment).count();
-            let place = match segment.role {
-                Role::Body => 0..k,
-                Role::Head => 0..1,
-                Role::Tail => k - 1..k,
-            };
+            let place = segment.role.place(k).map_or(0..k, |at| at..at + 1);
             if place.len() == 1 && kinds == 1 {
                 fixed[place.start * items.len() + at] = segment.count;
             } else {
@@ -145,7 +137,9 @@ impl<'a> Relaxation<'a> {
         let mut costs = vec![0.0; self.columns.len()];
         costs.push(1.0);
         let mut rows = self.assignment();
-        rows.extend((0..self.order.dims().virtual_stages()).filter_map(|at| self.some_layer(at)));
+        if self.problem.least() > 0 {
+            rows.extend((0..self.order.dims().virtual_stages()).filter_map(|at| self.some_layer(at)));
+        }
         rows.extend((0..self.order.dims().stages).flat_map(|stage| self.memory(vectors, stage)));
         Program { free: vec![false; costs.len()], costs, rows }
     }

@@ -6,6 +6,7 @@
 
 use super::{Entry, Plan};
 use crate::megatron::setting::Layer;
+use crate::model::Role;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "mindformers",
@@ -32,7 +33,7 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
     {
         return Err(format!("groups '{}' of micro-batches; it has those of the rule 'first'", plan.group));
     }
-    if !plan.mtp.is_empty() {
+    if plan.model.segments.iter().any(|segment| segment.role == Role::Mtp) {
         return Err("layers that predict further tokens have no place in its offsets".to_owned());
     }
     plan.ends_keep_all()?;

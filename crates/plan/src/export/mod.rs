@@ -9,7 +9,7 @@ pub(crate) use mindformers::LESS_MEMORY;
 
 use crate::layout::Layout;
 use crate::megatron::{Item, MOST, setting::Layer};
-use crate::model::{Model, Role};
+use crate::model::Model;
 use crate::problem::Problem;
 use crate::schedule::Grouping;
 use crate::simulate::Order;
@@ -34,8 +34,6 @@ pub struct Entry {
 pub struct Plan<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Segments of it that predict further tokens.
-    pub mtp: &'a [usize],
     /// The partition.
     pub layout: &'a Layout,
     /// Name of the schedule.
@@ -73,7 +71,6 @@ impl<'a> Plan<'a> {
         let dims = order.dims();
         Plan {
             model: problem.model(),
-            mtp: &[],
             layout,
             schedule: order.name(),
             stages: dims.stages,
@@ -99,16 +96,12 @@ impl<'a> Plan<'a> {
                     format!("virtual stage {at}: the model has no segment {} with kind {}", run.segment, run.kind)
                 })?;
                 counts[run.segment] += u64::from(run.count);
-                let place = match segment.role {
-                    Role::Head => 0,
-                    Role::Body => at,
-                    Role::Tail => last,
-                };
+                let place = segment.role.place(last + 1).unwrap_or(at);
                 if at != place && run.count > 0 {
                     return Err(format!("virtual stage {at} has layers of {}, which belong to {place}", segment.name));
                 }
             }
-            let present = chunk.iter().filter(|run| run.count > 0 && model.segments[run.segment].role == Role::Body);
+            let present = chunk.iter().filter(|run| run.count > 0 && model.segments[run.segment].role.moves());
             let segments: Vec<usize> = present.map(|run| run.segment).collect();
             if segments.iter().any(|&segment| segment < latest) {
                 return Err(format!(
@@ -136,11 +129,11 @@ impl<'a> Plan<'a> {
         }
         let layers = |chunk: &Vec<crate::layout::Run>| {
             let mut runs = chunk.clone();
-            runs.retain(|run| model.segments[run.segment].role == Role::Body);
+            runs.retain(|run| model.segments[run.segment].role.moves());
             runs.sort_by_key(|run| (run.segment, std::cmp::Reverse(run.kind)));
             let layer = |run: crate::layout::Run| {
-                let item = if self.mtp.contains(&run.segment) { Item::Mtp } else { Item::Decoder };
-                let kind = model.segments[run.segment].kinds[run.kind].kind.name;
+                let item = Item::of_body(model.segments[run.segment].role);
+                let kind = model.segments[run.segment].kinds[run.kind].name.as_str();
                 std::iter::repeat_n((item, kind), run.count as usize)
             };
             runs.into_iter().flat_map(layer).collect()
@@ -152,7 +145,7 @@ impl<'a> Plan<'a> {
     fn ends_keep_all(&self) -> std::result::Result<(), String> {
         let recomputed = |run: &&crate::layout::Run| {
             let segment = &self.model.segments[run.segment];
-            segment.role != Role::Body && run.count > 0 && segment.kinds[run.kind].kind.name != "none"
+            !segment.role.moves() && run.count > 0 && segment.kinds[run.kind].name != "none"
         };
         match self.layout.chunks.iter().flatten().find(recomputed) {
             Some(run) => {

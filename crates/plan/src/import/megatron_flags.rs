@@ -37,8 +37,7 @@ const BARE: [&str; 3] = [WITH_EMBEDDING, WITH_LOSS, ACTIVATIONS];
 
 fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String> {
     let flags = Flags::of(&words(text)?)?;
-    let is_mtp = |segment: usize| options.mtp.contains(&segment);
-    let (decoders, mtp) = (total(model, |segment| !is_mtp(segment)), total(model, is_mtp));
+    let (decoders, mtp) = (total(model, Role::Body), total(model, Role::Mtp));
     for (flag, count) in [(LAYERS, decoders), (MTP, mtp)] {
         if let Some(said) = flags.number(flag)?.filter(|&said| said != count) {
             return Err(format!("{flag} is {said}, and the model has {count} such layers"));
@@ -220,7 +219,7 @@ impl Flags {
         let modules = modules.cloned().unwrap_or_else(|| vec!["core_attn".to_owned()]);
         let has = |kind: &str| {
             let mut body = model.segments.iter().filter(|segment| segment.role == Role::Body);
-            body.all(|segment| segment.kinds.iter().any(|cost| cost.kind.name == kind))
+            body.all(|segment| segment.kinds.iter().any(|cost| cost.name == kind))
         };
         match &modules[..] {
             [module] if MODULES.contains(&module.as_str()) && has(module) => Setting::Selective(module.clone()),

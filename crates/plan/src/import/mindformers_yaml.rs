@@ -7,7 +7,7 @@
 use super::{Entry, Imported, Options, layout, total};
 use crate::export::LESS_MEMORY;
 use crate::megatron::{Item, MOST, setting::Layer};
-use crate::model::Model;
+use crate::model::{Model, Role};
 use serde_json::Value;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -19,7 +19,10 @@ pub(super) const ENTRY: Entry = Entry {
 fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: Value = serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())?;
-    let total = total(model, |_| true);
+    if total(model, Role::Mtp) > 0 {
+        return Err("layers that predict further tokens have no place in its offsets".to_owned());
+    }
+    let total = total(model, Role::Body);
     let stages = number(&file, &["pipeline_stage", "pipeline_num"])?.or(options.stages);
     let stages = stages.ok_or("pipeline_stage is not there; state the stages")?;
     let chunks = number(&file, &["pp_interleave_num"])?.unwrap_or(1);
@@ -44,7 +47,7 @@ fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String
     Ok(Imported {
         stages,
         chunks,
-        layout: layout(&virtual_stages, model, &[])?,
+        layout: layout(&virtual_stages, model)?,
         schedule: Some(schedule(&file, text, chunks)?),
         micro_batches: number(&file, &["micro_batch_num"])?,
         group: None,

@@ -8,7 +8,7 @@ pub use megatron_layout::parse as parse_layout;
 
 use crate::layout::{Layout, Run};
 use crate::megatron::{Item, Rules, Setting, setting::Layer};
-use crate::model::{Model, Role};
+use crate::model::{Model, Role, Segment};
 use crate::{Error, Result};
 
 /// Every importer.
@@ -32,9 +32,7 @@ pub struct Options {
     pub stages: Option<usize>,
     /// Recomputation, for formats that do not say it.
     pub recompute: Setting,
-    /// Segments of the model that predict further tokens.
-    pub mtp: Vec<usize>,
-    /// Whether each of those may have a loss of its own.
+    /// Whether each layer that predicts further tokens may have a loss of its own.
     pub multi_loss: bool,
 }
 
@@ -81,8 +79,7 @@ fn finish(
     model: &Model,
     options: &Options,
 ) -> std::result::Result<Imported, String> {
-    let is_mtp = |segment: usize| options.mtp.contains(&segment);
-    let (decoders, mtp) = (total(model, |segment| !is_mtp(segment)), total(model, is_mtp));
+    let (decoders, mtp) = (total(model, Role::Body), total(model, Role::Mtp));
     let rules = Rules { stages, decoders, mtp, multi_loss: options.multi_loss };
     rules.check(virtual_stages).map_err(|broken| broken.to_string())?;
     let layers: Vec<Vec<Layer<'_>>> = virtual_stages.iter().map(|stage| setting.layers(stage)).collect();
@@ -90,7 +87,7 @@ fn finish(
     Ok(Imported {
         stages,
         chunks,
-        layout: layout(&layers, model, &options.mtp)?,
+        layout: layout(&layers, model)?,
         schedule: Some(if chunks == 1 { "1f1b" } else { "interleaved" }),
         micro_batches: None,
         group: None,
@@ -98,24 +95,25 @@ fn finish(
     })
 }
 
-/// Layers of a model in the segments that `wanted` holds of, by segment, as one sequence in model order.
-fn layers<'a>(model: &'a Model, wanted: impl Fn(usize) -> bool + 'a) -> impl Iterator<Item = usize> + 'a {
-    let segments = model.segments.iter().enumerate().filter(move |&(at, s)| s.role == Role::Body && wanted(at));
+/// Layers of a model in the segments of a role, by segment, as one sequence in model order.
+fn layers(model: &Model, role: Role) -> impl Iterator<Item = usize> + '_ {
+    let segments = model.segments.iter().enumerate().filter(move |(_, s)| s.role == role);
     segments.flat_map(|(at, s)| std::iter::repeat_n(at, s.count as usize))
 }
 
 /// How many those are.
-fn total(model: &Model, wanted: impl Fn(usize) -> bool) -> usize {
-    let segments = model.segments.iter().enumerate().filter(|&(at, s)| s.role == Role::Body && wanted(at));
-    segments.map(|(_, s)| s.count as usize).sum()
+fn total(model: &Model, role: Role) -> usize {
+    model.segments.iter().filter(|s| s.role == role).map(|s| s.count as usize).sum()
 }
 
 /// The layout that gives the virtual stages their items, each with a kind by name; the model's layers come in model order.
-fn layout(virtual_stages: &[Vec<Layer<'_>>], model: &Model, mtp: &[usize]) -> std::result::Result<Layout, String> {
-    let mut decoders = layers(model, |segment| !mtp.contains(&segment));
-    let mut others = layers(model, |segment| mtp.contains(&segment));
-    let end = |role| {
-        let segments = model.segments.iter().enumerate().filter(move |(_, s)| s.role == role && s.count > 0);
+fn layout(virtual_stages: &[Vec<Layer<'_>>], model: &Model) -> std::result::Result<Layout, String> {
+    let mut decoders = layers(model, Role::Body);
+    let mut others = layers(model, Role::Mtp);
+    let k = virtual_stages.len();
+    let pinned = |at| {
+        let here = move |s: &Segment| s.role.place(k) == Some(at) && s.count > 0;
+        let segments = model.segments.iter().enumerate().filter(move |(_, s)| here(s));
         segments.map(|(segment, s)| Run { segment, kind: 0, count: s.count })
     };
     let mut chunks = Vec::with_capacity(virtual_stages.len());
@@ -131,12 +129,7 @@ fn layout(virtual_stages: &[Vec<Layer<'_>>], model: &Model, mtp: &[usize]) -> st
             placed.push((segment, Setting::place(kind, model, segment)?));
         }
         let mut runs = runs(placed);
-        if at == 0 {
-            runs.extend(end(Role::Head));
-        }
-        if at + 1 == virtual_stages.len() {
-            runs.extend(end(Role::Tail));
-        }
+        runs.extend(pinned(at));
         runs.sort_by_key(|run| (run.segment, std::cmp::Reverse(run.kind)));
         chunks.push(runs);
     }

@@ -11,6 +11,8 @@ pub use rules::{Broken, Rules};
 pub use setting::Setting;
 pub use shortest::shortest;
 
+use crate::model::Role;
+
 /// Most items and bars of a layout: enough for any machine, and few enough that no text makes memory explode.
 pub const MOST: usize = 1 << 14;
 
@@ -39,6 +41,11 @@ impl Item {
             Item::Mtp => 'm',
             Item::Loss => 'L',
         }
+    }
+
+    /// The item of a layer of the body.
+    pub(crate) fn of_body(role: Role) -> Item {
+        if role == Role::Mtp { Item::Mtp } else { Item::Decoder }
     }
 
     /// The item of a letter.

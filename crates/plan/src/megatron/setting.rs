@@ -101,7 +101,7 @@ impl Setting {
     /// Place of a kind among those of a segment, which may lack it.
     pub(crate) fn place(kind: &str, model: &Model, segment: usize) -> Result<usize, String> {
         let segment = &model.segments[segment];
-        let at = segment.kinds.iter().position(|cost| cost.kind.name == kind);
+        let at = segment.kinds.iter().position(|cost| cost.name == kind);
         at.ok_or_else(|| format!("segment {} has no costs for the kind {kind} of recomputation", segment.name))
     }
 }

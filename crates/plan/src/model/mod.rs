@@ -5,8 +5,6 @@
 
 pub mod readers;
 
-use crate::recompute;
-
 /// A model with its costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -16,6 +14,10 @@ pub struct Model {
     pub segments: Vec<Segment>,
     /// Memory that each stage has besides its layers; empty for none, one for all stages, or one a stage.
     pub constant: Vec<f64>,
+    /// Time that a stage works at the end of a step, such as that of an optimiser; likewise.
+    pub tails: Vec<f64>,
+    /// Time of a transfer between neighbouring stages.
+    pub link: f64,
     /// The unit of times, if the file tells.
     pub time_unit: Option<String>,
     /// The unit of memory.
@@ -78,19 +80,40 @@ pub struct Segment {
 /// What the layers of a segment are, as far as a partition has to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The embedding: on the first virtual stage.
+    /// The embedding, or what is pinned to it: on the first virtual stage.
     Head,
     /// Layers that may lie anywhere.
     Body,
-    /// The loss: on the last virtual stage.
+    /// Layers that predict further tokens: they may lie anywhere, and frameworks call them by a name of their own.
+    Mtp,
+    /// On this virtual stage.
+    At(usize),
+    /// The loss, or what is pinned to it: on the last virtual stage.
     Tail,
+}
+
+impl Role {
+    /// Whether a partition says where the layers are.
+    pub fn moves(self) -> bool {
+        matches!(self, Role::Body | Role::Mtp)
+    }
+
+    /// The one virtual stage of `virtual_stages` that its layers may be on; none if they may be anywhere.
+    pub fn place(self, virtual_stages: usize) -> Option<usize> {
+        match self {
+            Role::Head => Some(0),
+            Role::Tail => Some(virtual_stages.saturating_sub(1)),
+            Role::At(at) => Some(at),
+            Role::Body | Role::Mtp => None,
+        }
+    }
 }
 
 /// What a layer of a segment costs with one kind of recomputation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KindCost {
-    /// The kind.
-    pub kind: recompute::Kind,
+    /// Name of the kind; see [`crate::recompute`].
+    pub name: String,
     /// Memory kept from forward to backward, for a micro-batch.
     pub activation: f64,
     /// Time that its backward takes on top.

@@ -134,6 +134,9 @@ impl Chain {
         if self.filter.exceeds(&self.deltas, most) {
             return Ok(false);
         }
+        if !self.now.keeps_pins(setting) {
+            return Ok(false);
+        }
         let (order, caps) = (setting.order, setting.problem.caps());
         self.stages.clear();
         self.new_peaks.clear();

@@ -53,6 +53,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) order: &'a Order,
     pub(crate) vectors: &'a Vectors,
+    /// Pinned segments in the midst of the body; see [`Problem::pins`].
+    pub(crate) pins: Vec<(usize, u32)>,
     /// For each item the other items of its segment.
     pub(crate) siblings: Vec<Vec<u32>>,
 }
@@ -64,7 +66,8 @@ impl<'a> Setting<'a> {
             let same = |&other: &usize| other != at && items[other].segment == items[at].segment;
             (0..items.len()).filter(same).map(|other| other as u32).collect()
         };
-        Setting { problem, order, vectors, siblings: (0..items.len()).map(others).collect() }
+        let pins = problem.pins(order.dims().virtual_stages());
+        Setting { problem, order, vectors, pins, siblings: (0..items.len()).map(others).collect() }
     }
 }
 
@@ -81,15 +84,7 @@ pub fn solve(
     options: &Options,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Found> {
-    let (layers, virtual_stages) = (problem.body_layers(), order.dims().virtual_stages());
-    if (layers as usize) < virtual_stages {
-        let what = format!(
-            "{layers} layers for {virtual_stages} virtual stages: at most {} chunks on {} stages",
-            layers as usize / order.dims().stages,
-            order.dims().stages
-        );
-        return Err(Error::Problem { what });
-    }
+    problem.accepts(order.dims())?;
     let setting = Setting::new(problem, order, vectors);
     let seeds = seeds::feasible(&setting)?;
     let mut chains: Vec<anneal::Chain> = (0..CHAINS).map(|at| anneal::Chain::new(at, &seeds, options)).collect();

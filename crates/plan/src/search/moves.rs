@@ -45,7 +45,7 @@ pub(crate) fn shift(
     word: u32,
     changes: &mut Vec<Change>,
 ) -> bool {
-    if state.body[from] < 2 {
+    if state.body[from] <= setting.problem.least() {
         return false;
     }
     let Some(mut carried) = end_item(setting, state, from, to > from, word) else { return false };

@@ -42,14 +42,37 @@ fn uniform(setting: &Setting<'_>) -> Vec<u32> {
     let (layers, k) = (setting.problem.body_layers(), setting.order.dims().virtual_stages() as u32);
     let (share, rest) = (layers / k, layers % k);
     let first = (k - rest) / 2;
-    (0..k).map(|at| share + u32::from((first..first + rest).contains(&at))).collect()
+    beside_pins(setting, (0..k).map(|at| share + u32::from((first..first + rest).contains(&at))).collect())
+}
+
+/// A cut that is changed until the layers before a pinned segment are before it, and those after it after it.
+fn beside_pins(setting: &Setting<'_>, cut: Vec<u32>) -> Vec<u32> {
+    if setting.pins.is_empty() {
+        return cut;
+    }
+    let least = setting.problem.least();
+    let mut ends: Vec<u32> = std::iter::once(0)
+        .chain(cut.iter().scan(0, |sum, &layers| {
+            *sum += layers;
+            Some(*sum)
+        }))
+        .collect();
+    for &(at, before) in &setting.pins {
+        ends[at] = ends[at].min(before);
+        ends[at + 1] = ends[at + 1].max(before);
+    }
+    let last = ends.len() - 1;
+    (1..=last).for_each(|at| ends[at] = ends[at].max(ends[at - 1] + least));
+    ends[last] = setting.problem.body_layers();
+    (0..last).rev().for_each(|at| ends[at] = ends[at].min(ends[at + 1].saturating_sub(least)));
+    ends.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
 /// The same, what remains to the last virtual stages: the first ones keep most micro-batches.
 fn descending(setting: &Setting<'_>) -> Vec<u32> {
     let (layers, k) = (setting.problem.body_layers(), setting.order.dims().virtual_stages() as u32);
     let (share, rest) = (layers / k, layers % k);
-    (0..k).map(|at| share + u32::from(at >= k - rest)).collect()
+    beside_pins(setting, (0..k).map(|at| share + u32::from(at >= k - rest)).collect())
 }
 
 /// Counts of a cut of the body where all layers have the kind `kind`, or the nearest one that keeps less or the last.
@@ -80,9 +103,8 @@ pub(super) fn counts(setting: &Setting<'_>, cut: &[u32], kind: usize) -> Vec<u32
             };
         }
     }
-    use crate::model::Role;
     for (at, segment) in segments.iter().enumerate().filter(|(at, _)| !problem.is_body(*at)) {
-        let virtual_stage = if segment.role == Role::Head { 0 } else { cut.len() - 1 };
+        let Some(virtual_stage) = segment.role.place(cut.len()) else { continue };
         if let Some(item) = (0..items.len()).find(|&i| items[i].segment == at) {
             counts[virtual_stage * items.len() + item] += segment.count;
         }

@@ -46,9 +46,17 @@ impl State {
         }
     }
 
-    /// Whether every peak is within its cap.
+    /// Whether every peak is within its cap, and pinned segments are where the model has them.
     pub(crate) fn fits(&self, setting: &Setting<'_>) -> bool {
-        self.peaks.iter().zip(setting.problem.caps()).all(|(peak, cap)| peak <= cap)
+        self.keeps_pins(setting) && self.peaks.iter().zip(setting.problem.caps()).all(|(peak, cap)| peak <= cap)
+    }
+
+    /// Whether the layers of the body before a pinned segment are not after it, and those after it not before.
+    pub(crate) fn keeps_pins(&self, setting: &Setting<'_>) -> bool {
+        setting.pins.iter().all(|&(at, before)| {
+            let sum = |end: usize| self.body[..end].iter().sum::<u32>();
+            sum(at) <= before && before <= sum(at + 1)
+        })
     }
 
     /// Applies a change to counts and costs; peaks and makespan are those of before.
@@ -85,7 +93,7 @@ impl State {
     pub(crate) fn recomputed(&self, setting: &Setting<'_>) -> u64 {
         let items = setting.problem.items();
         let of = |row: &[u32]| -> u64 {
-            items.iter().zip(row).filter(|(item, _)| item.kind > 0).map(|(_, &count)| u64::from(count)).sum()
+            items.iter().zip(row).filter(|(item, _)| item.extra > 0).map(|(_, &count)| u64::from(count)).sum()
         };
         self.counts.chunks(items.len()).map(of).sum()
     }

@@ -15,7 +15,12 @@ use sapwood_skeleton::random::{Purpose, Stream};
 
 /// Two segments of a body between its ends; the second one has a kind more, and transients.
 fn problem(cap: f64, kinds: &[String]) -> Problem {
-    let kind = |at: usize, activation, extra| KindCost { kind: BUILT_IN[at], activation, extra, transient: extra };
+    let kind = |at: usize, activation, extra| KindCost {
+        name: BUILT_IN[at].name.to_owned(),
+        activation,
+        extra,
+        transient: extra,
+    };
     let segment = |name: &str, role, count, forward: f64, kinds| Segment {
         name: name.to_owned(),
         role,
@@ -33,7 +38,16 @@ fn problem(cap: f64, kinds: &[String]) -> Problem {
         segment("tail", Role::Tail, 1, 12.0, vec![kind(0, 3.0, 0.0)]),
     ];
     let (time_unit, memory_unit) = (None, MemoryUnit::Raw);
-    let model = Model { name: "m".into(), segments, constant: vec![], time_unit, memory_unit, warnings: vec![] };
+    let model = Model {
+        name: "m".into(),
+        segments,
+        constant: vec![],
+        tails: vec![],
+        link: 0.0,
+        time_unit,
+        memory_unit,
+        warnings: vec![],
+    };
     Problem::new(model, &[cap; 3], kinds).unwrap()
 }
 

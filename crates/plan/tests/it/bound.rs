@@ -131,8 +131,12 @@ fn instance(draw: &Draw) -> Option<(Problem, Order)> {
         let (forward, weight) = (next(), next());
         let (mut extra, mut activation) = (0.0, 40.0 + next());
         let kinds = (0..kinds).map(|at| {
-            let cost =
-                KindCost { kind: BUILT_IN[at], activation, extra, transient: if at > 0 { next() / 8.0 } else { 0.0 } };
+            let cost = KindCost {
+                name: BUILT_IN[at].name.to_owned(),
+                activation,
+                extra,
+                transient: if at > 0 { next() / 8.0 } else { 0.0 },
+            };
             (extra, activation) = (extra + next() / 4.0, activation / 2.0);
             cost
         });
@@ -149,6 +153,8 @@ fn instance(draw: &Draw) -> Option<(Problem, Order)> {
         name: "random".to_owned(),
         segments,
         constant: vec![7.0],
+        tails: Vec::new(),
+        link: 0.0,
         time_unit: None,
         memory_unit: MemoryUnit::Raw,
         warnings: Vec::new(),
@@ -185,11 +191,7 @@ fn brute_force(problem: &Problem, order: &Order) -> Option<u64> {
             }
             continue;
         };
-        let places = match segments[segment].role {
-            Role::Head => 0..1,
-            Role::Body => at..(at + 2).min(k),
-            Role::Tail => k - 1..k,
-        };
+        let places = segments[segment].role.place(k).map_or(at..(at + 2).min(k), |at| at..at + 1);
         for place in places {
             for item in (0..items.len()).filter(|&i| items[i].segment == segment) {
                 let falls = place == at && last.is_some_and(|last| items[last].segment == segment && last > item);

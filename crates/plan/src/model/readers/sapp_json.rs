@@ -90,6 +90,8 @@ fn read(text: &str, options: &Options) -> Result<Model, String> {
             .transpose()?
             .into_iter()
             .collect(),
+        tails: Vec::new(),
+        link: 0.0,
         time_unit: None,
         memory_unit: MemoryUnit::Megabytes,
         warnings,
@@ -155,7 +157,7 @@ fn segment(layer: &Layer, role: Role, options: &Options, warnings: &mut Vec<Stri
             return Err(format!("{name}: the backward with {} is shorter than without recomputation", kind.name));
         }
         let transient = if options.transient { (none - activation).max(0.0) } else { 0.0 };
-        kinds.push(KindCost { kind, activation, extra, transient });
+        kinds.push(KindCost { name: kind.name.to_owned(), activation, extra, transient });
     }
     if kinds.is_empty() {
         return Err(format!("{name}: no memory of activations is there, such as {}", KINDS[0].memory));

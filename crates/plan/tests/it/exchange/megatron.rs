@@ -209,14 +209,15 @@ fn every_rule_is_named() {
 
 #[test]
 fn layers_of_further_tokens_are_written_and_read() {
-    let model = model(&[4, 1]);
+    let mut model = model(&[4, 1]);
+    model.segments[2].role = Role::Mtp;
     let run = |segment, kind, count| Run { segment, kind, count };
     let chunks = vec![vec![run(0, 0, 1), run(1, 0, 2)], vec![run(1, 0, 2)], vec![run(2, 0, 1), run(3, 0, 1)]];
     let layout = Layout { chunks };
-    let plan = Plan { mtp: &[2], ..plan(&model, &layout, 3) };
+    let plan = plan(&model, &layout, 3);
     let flags = written("megatron", &plan).unwrap();
     assert_eq!(string_of(&flags), "Ett|tt|mL");
-    let options = Options { stages: Some(3), mtp: vec![2], ..Options::default() };
+    let options = Options { stages: Some(3), ..Options::default() };
     assert_eq!(read("megatron_layout", "Ett|tt|mL", &model, &options).unwrap().layout, layout);
     let first = Layout { chunks: vec![layout.chunks.concat(), vec![]] };
     let mut first = first;

@@ -11,13 +11,13 @@ use sapwood_plan::import;
 use sapwood_plan::layout::{Layout, Run};
 use sapwood_plan::model::{KindCost, MemoryUnit, Model, Role, Segment, readers};
 use sapwood_plan::problem::Problem;
-use sapwood_plan::recompute::BUILT_IN;
+use sapwood_plan::recompute::{BUILT_IN, Kind};
 use sapwood_plan::schedule::{self, Dims, Grouping};
 use sapwood_plan::simulate::Order;
 
 /// A segment with all built-in kinds.
 fn segment(name: &str, role: Role, count: u32) -> Segment {
-    let kind = |&kind| KindCost { kind, activation: 1.0, extra: 0.0, transient: 0.0 };
+    let kind = |kind: &Kind| KindCost { name: kind.name.to_owned(), activation: 1.0, extra: 0.0, transient: 0.0 };
     Segment {
         name: name.to_owned(),
         role,
@@ -39,6 +39,8 @@ fn model(body: &[u32]) -> Model {
         name: "model".to_owned(),
         segments,
         constant: Vec::new(),
+        tails: Vec::new(),
+        link: 0.0,
         time_unit: None,
         memory_unit: MemoryUnit::Raw,
         warnings: Vec::new(),
@@ -64,7 +66,7 @@ fn layers(layout: &Layout) -> u32 {
 fn plan<'a>(model: &'a Model, layout: &'a Layout, stages: usize) -> Plan<'a> {
     let chunks = layout.chunks.len() / stages;
     let schedule = if chunks == 1 { "1f1b" } else { "interleaved" };
-    Plan { model, mtp: &[], layout, schedule, stages, chunks, micro_batches: 2 * stages, group: Grouping::First }
+    Plan { model, layout, schedule, stages, chunks, micro_batches: 2 * stages, group: Grouping::First }
 }
 
 fn written(name: &str, plan: &Plan<'_>) -> Result<String, String> {
