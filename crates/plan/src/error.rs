@@ -62,12 +62,12 @@ pub enum Error {
         /// What does not fit.
         what: String,
     },
-    /// No partition that a search could start from fits the caps: equal shares, with each kind of recomputation for all.
-    #[error("no equal partition fits: with the least memory stage {stage} takes {need}, and its cap is {cap}")]
+    /// No partition that fits the caps was found.
+    #[error("no partition that fits was found: in the nearest one stage {stage} takes {need}, and its cap is {cap}")]
     Infeasible {
         /// The stage that is furthest beyond its cap.
         stage: usize,
-        /// Its peak where all keep as little as they can, in the model's unit of memory.
+        /// Its peak in the partition that comes nearest, in the model's unit of memory.
         need: f64,
         /// Its cap.
         cap: f64,

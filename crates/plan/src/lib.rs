@@ -12,6 +12,7 @@ pub mod import;
 pub mod layout;
 pub mod megatron;
 pub mod model;
+pub mod outcome;
 pub mod problem;
 pub mod recompute;
 pub mod schedule;

@@ -115,8 +115,14 @@ impl Problem {
         let constant = by_stage("constant memory", &model.constant, memory)?;
         let tails = by_stage("work at the end of a step", &model.tails, time)?;
         let link = time.from(model.link)?;
-        // A cap that is no whole number of ticks is rounded down: nothing may exceed it.
-        let floor = |cap: f64| memory.from(cap).map(|ticks| if memory.show(ticks) > cap { ticks - 1 } else { ticks });
+        // A cap that is no whole number of ticks is rounded down: nothing may exceed it. An infinite one is none.
+        let floor = |cap: f64| {
+            if cap == f64::INFINITY {
+                Ok(u64::MAX)
+            } else {
+                memory.from(cap).map(|ticks| if memory.show(ticks) > cap { ticks - 1 } else { ticks })
+            }
+        };
         let caps = caps.iter().map(|&cap| floor(cap)).collect::<Result<_>>()?;
         Ok(Problem { model, items, constant, caps, tails, link, least: 1, time, memory })
     }
@@ -213,6 +219,51 @@ impl Problem {
     /// Layers of the body.
     pub fn body_layers(&self) -> u32 {
         self.model.segments.iter().filter(|s| s.role.moves()).map(|s| s.count).sum()
+    }
+
+    /// Refuses counts that are no partition of the model: other numbers of layers, layers away from where they are pinned, or
+    /// segments out of the order of the model.
+    ///
+    /// # Errors
+    /// [`Error::Problem`] with the segment and the virtual stage.
+    pub fn check(&self, counts: &[u32]) -> Result<()> {
+        let rows: Vec<&[u32]> = counts.chunks(self.items.len().max(1)).collect();
+        let wrong = |what: String| Err(Error::Problem { what });
+        let mut reached = 0;
+        for (segment, s) in self.model.segments.iter().enumerate() {
+            let here = |row: &[u32]| -> u64 {
+                let own = self.items.iter().zip(row).filter(|(item, _)| item.segment == segment);
+                own.map(|(_, &count)| u64::from(count)).sum()
+            };
+            let layers: Vec<u64> = rows.iter().map(|row| here(row)).collect();
+            let total: u64 = layers.iter().sum();
+            if total != u64::from(s.count) {
+                return wrong(format!("{total} layers of {}, and the model has {}", s.name, s.count));
+            }
+            let place = s.role.place(rows.len());
+            let mut present = (0..rows.len()).filter(|&at| layers[at] > 0);
+            if let Some(at) = present.clone().find(|&at| place.is_some_and(|place| at != place) || at < reached) {
+                return wrong(match place {
+                    Some(place) => format!("virtual stage {at} has layers of {}, which belong to {place}", s.name),
+                    None => format!("virtual stage {at} has layers of {} before layers that precede them", s.name),
+                });
+            }
+            // Pinned segments may be listed anywhere, such as a loss on the stage of the embedding.
+            if place.is_none_or(|place| place > 0 && place + 1 < rows.len()) {
+                reached = present.next_back().unwrap_or(reached);
+            }
+        }
+        let body = |row: &&[u32]| self.items.iter().zip(*row).any(|(i, &n)| n > 0 && self.is_body(i.segment));
+        match rows.iter().position(|row| self.least > 0 && !body(row)) {
+            Some(at) => wrong(format!("virtual stage {at} has no layer of the body")),
+            None => Ok(()),
+        }
+    }
+
+    /// Recomputation of one micro-batch through all virtual stages, in ticks.
+    pub fn recomputation(&self, counts: &[u32]) -> u64 {
+        let of = |row: &[u32]| -> u64 { self.items.iter().zip(row).map(|(i, &n)| i.extra * u64::from(n)).sum() };
+        counts.chunks(self.items.len().max(1)).map(of).sum()
     }
 
     /// What an order takes with the counts of a partition: durations, and memory by virtual stage and stage.

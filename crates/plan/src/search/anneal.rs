@@ -9,8 +9,8 @@ use super::moves::{self, Words};
 use super::state::{Change, State};
 use super::{Options, Setting};
 use crate::Result;
-use crate::simulate::Sweep;
 use crate::simulate::path::Path;
+use crate::simulate::{Sweep, blocking};
 use sapwood_skeleton::math::ln_f64;
 use sapwood_skeleton::random::{Purpose, Stream, uniform_f64};
 
@@ -109,7 +109,8 @@ impl Chain {
             fine = moves::propose(setting, &self.now, words, &mut self.changes);
             self.apply(setting, first);
         }
-        if !fine || !self.judge(setting, most)? {
+        setting.rule.settle(setting, &mut self.now, &mut self.changes);
+        if !fine || !setting.allows(&self.now, &self.changes) || !self.judge(setting, most)? {
             self.undo(setting);
         }
         Ok(())
@@ -134,9 +135,6 @@ impl Chain {
         if self.filter.exceeds(&self.deltas, most) {
             return Ok(false);
         }
-        if !self.now.keeps_pins(setting) {
-            return Ok(false);
-        }
         let (order, caps) = (setting.order, setting.problem.caps());
         self.stages.clear();
         self.new_peaks.clear();
@@ -149,7 +147,14 @@ impl Chain {
                 self.new_peaks.push(peak);
             }
         }
-        let makespan = self.sweep.run(order, &self.now.durations);
+        let mut makespan = self.sweep.run(order, &self.now.durations);
+        if setting.rendezvous && makespan <= most {
+            // Rendezvous is never faster.
+            makespan = blocking::makespan(order, &self.now.durations)?;
+            if makespan > most {
+                return Ok(false);
+            }
+        }
         if makespan > most {
             let path = Path::of(order, &self.now.durations, &self.sweep);
             self.undo(setting);
@@ -191,18 +196,14 @@ pub(super) fn deltas(setting: &Setting<'_>, changes: &[Change], out: &mut Vec<(u
     out.retain(|(_, by)| *by != 0);
 }
 
-/// The worse half of the chains goes on from the best partition of all.
+/// The worst chain goes on from the best partition of all.
 pub(super) fn share(chains: &mut [Chain], setting: &Setting<'_>) {
     let Some(best) = chains.iter().map(|chain| &chain.best).min_by(|a, b| a.compare(b, setting)).cloned() else {
         return;
     };
-    let mut order: Vec<usize> = (0..chains.len()).collect();
-    order.sort_by(|&a, &b| chains[a].best.compare(&chains[b].best, setting).then(a.cmp(&b)));
-    for &at in &order[chains.len() / 2..] {
-        let chain = &mut chains[at];
-        if best.makespan < chain.best.makespan {
-            chain.now.clone_from(&best);
-            chain.filter = Filter::new(best.durations.operations.len());
-        }
+    let worst = chains.iter_mut().max_by(|a, b| a.best.compare(&b.best, setting));
+    if let Some(chain) = worst.filter(|chain| best.makespan < chain.best.makespan) {
+        chain.now.clone_from(&best);
+        chain.filter = Filter::new(best.durations.operations.len());
     }
 }

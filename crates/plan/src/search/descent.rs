@@ -15,14 +15,15 @@ pub(super) fn descend(state: &mut State, setting: &Setting<'_>) {
 
 fn best_neighbour(state: &State, setting: &Setting<'_>, sweep: &mut Sweep<u64>) -> Option<State> {
     let mut best: Option<State> = None;
-    for changes in neighbours(state, setting) {
+    for mut changes in neighbours(state, setting) {
         let mut other = state.clone();
         changes.iter().for_each(|&change| other.apply(setting, change));
+        setting.rule.settle(setting, &mut other, &mut changes);
         let order = setting.order;
         let peak = |stage| setting.vectors.peak(order, stage, &other.memory).unwrap_or(u64::MAX);
         other.peaks = (0..order.dims().stages).map(peak).collect();
-        if other.fits(setting) {
-            other.makespan = sweep.run(order, &other.durations);
+        if other.fits(setting) && setting.allows(&other, &changes) {
+            other.makespan = setting.makespan(&other, sweep);
             if other.compare(best.as_ref().unwrap_or(state), setting).is_lt() {
                 best = Some(other);
             }
@@ -45,7 +46,8 @@ fn neighbours(state: &State, setting: &Setting<'_>) -> Vec<Vec<Change>> {
                 }
             }
         }
-        for item in (0..items.len()).filter(|&item| state.counts[from * items.len() + item] > 0) {
+        let kinds = if setting.rule.follows() { 0 } else { items.len() };
+        for item in (0..kinds).filter(|&item| state.counts[from * items.len() + item] > 0) {
             for &other in &setting.siblings[item] {
                 all.push(vec![
                     Change { virtual_stage: from, item, more: false },

@@ -1,22 +1,27 @@
 //! Search for a good partition under one order: simulated annealing with the exact makespan as its objective and the exact
 //! peaks as hard constraints, then steepest descent.
 //!
-//! A number of chains ([`CHAINS`]) run for a budget of moves, each with random numbers of its own; they meet after every 64th
-//! of the budget. Nothing depends on the number of threads or on the clock. Start with [`solve`].
+//! A number of chains ([`CHAINS`]) run for a budget of moves, each with random numbers of its own; after every 64th of the
+//! second half of the budget the worst chain goes on from the best partition. Nothing depends on the number of threads or on
+//! the clock. Start with [`solve`].
 
 mod anneal;
 mod descent;
+mod express;
 mod filter;
 mod moves;
+mod repair;
 mod seeds;
 mod state;
 
 use crate::layout::Layout;
 use crate::problem::Problem;
-use crate::simulate::{Order, Vectors};
+use crate::simulate::{Order, Sweep, Vectors, blocking};
 use crate::{Error, Result};
 use sapwood_skeleton::{ChunkPlan, Exec, rows};
-use state::State;
+use state::{Change, State};
+
+pub use express::Rule;
 
 /// Chains that search side by side.
 pub const CHAINS: usize = 8;
@@ -24,13 +29,28 @@ pub const CHAINS: usize = 8;
 /// How often the chains meet.
 const ROUNDS: u64 = 64;
 
-/// How long and with which random numbers.
-#[derive(Debug, Clone, Copy)]
+/// How long, with which random numbers, and for what.
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Proposed moves of all chains together.
     pub moves: u64,
     /// Seed of the random numbers.
     pub seed: u64,
+    /// A makespan at which the search may end, in ticks of time.
+    pub target: u64,
+    /// Partitions to begin with besides uniform ones, as counts by virtual stage and item.
+    pub starts: Vec<Vec<u32>>,
+    /// Which partitions are allowed.
+    pub rule: Rule,
+    /// Whether transfers are rendezvous.
+    pub rendezvous: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let rule = Rule::Any;
+        Options { moves: 10_000_000, seed: 0, target: 0, starts: Vec::new(), rule, rendezvous: false }
+    }
 }
 
 /// The best partition found.
@@ -44,7 +64,7 @@ pub struct Found {
     pub peaks: Vec<u64>,
     /// Moves that were proposed.
     pub moves: u64,
-    /// Whether the whole budget was spent.
+    /// Whether the search ended by its budget or its target, and not because it was stopped.
     pub complete: bool,
 }
 
@@ -57,17 +77,37 @@ pub(crate) struct Setting<'a> {
     pub(crate) pins: Vec<(usize, u32)>,
     /// For each item the other items of its segment.
     pub(crate) siblings: Vec<Vec<u32>>,
+    pub(crate) rule: express::Ready,
+    pub(crate) rendezvous: bool,
 }
 
 impl<'a> Setting<'a> {
-    fn new(problem: &'a Problem, order: &'a Order, vectors: &'a Vectors) -> Setting<'a> {
+    fn new(problem: &'a Problem, order: &'a Order, vectors: &'a Vectors, options: &Options) -> Result<Setting<'a>> {
         let items = problem.items();
         let others = |at: usize| {
             let same = |&other: &usize| other != at && items[other].segment == items[at].segment;
             (0..items.len()).filter(same).map(|other| other as u32).collect()
         };
         let pins = problem.pins(order.dims().virtual_stages());
-        Setting { problem, order, vectors, pins, siblings: (0..items.len()).map(others).collect() }
+        let siblings = (0..items.len()).map(others).collect();
+        let (rule, rendezvous) = (options.rule.ready(problem)?, options.rendezvous);
+        Ok(Setting { problem, order, vectors, pins, siblings, rule, rendezvous })
+    }
+
+    /// Whether what changed is allowed: what the framework can state, and pinned segments where they are in the model.
+    fn allows(&self, state: &State, changes: &[Change]) -> bool {
+        let items = self.problem.items().len();
+        let row = |at: usize| &state.counts[at * items..(at + 1) * items];
+        state.keeps_pins(self) && changes.iter().all(|change| self.rule.allows(self, row(change.virtual_stage)))
+    }
+
+    /// The makespan of a state; the largest number for one that deadlocks.
+    fn makespan(&self, state: &State, sweep: &mut Sweep<u64>) -> u64 {
+        if self.rendezvous {
+            blocking::makespan(self.order, &state.durations).unwrap_or(u64::MAX)
+        } else {
+            sweep.run(self.order, &state.durations)
+        }
     }
 }
 
@@ -85,8 +125,8 @@ pub fn solve(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Found> {
     problem.accepts(order.dims())?;
-    let setting = Setting::new(problem, order, vectors);
-    let seeds = seeds::feasible(&setting)?;
+    let setting = Setting::new(problem, order, vectors, options)?;
+    let seeds = seeds::feasible(&setting, options)?;
     let mut chains: Vec<anneal::Chain> = (0..CHAINS).map(|at| anneal::Chain::new(at, &seeds, options)).collect();
     let mut complete = true;
     let schedule = anneal::Cooling::new(&seeds[0], options.moves / CHAINS as u64);
@@ -95,13 +135,19 @@ pub fn solve(
             complete = false;
             break;
         }
+        if chains.iter().any(|chain| chain.best.makespan <= options.target) {
+            break;
+        }
         exec.for_chunks_mut(&ChunkPlan::of(CHAINS, 1).dynamic(), rows(&mut chains, 1), |_, _, chain| {
             chain
                 .iter_mut()
                 .try_for_each(|chain| chain.run(&setting, &schedule, round))
                 .map_err(sapwood_skeleton::Error::other)
         })?;
-        anneal::share(&mut chains, &setting);
+        // Early on, chains that all follow one partition end in one and the same valley.
+        if round >= ROUNDS / 2 {
+            anneal::share(&mut chains, &setting);
+        }
     }
     let moves = chains.iter().map(|chain| chain.moves).sum();
     let mut ends: Vec<State> = chains.into_iter().map(|chain| chain.best).collect();

@@ -17,7 +17,11 @@ const NEAR: u32 = (0.7 * 4_294_967_296.0) as u32;
 /// Adds the changes of one simple move to `changes`; nothing for one that cannot be made. Later changes see the earlier ones
 /// only through `state`, to which they must be applied first.
 pub(crate) fn propose(setting: &Setting<'_>, state: &State, words: Words, changes: &mut Vec<Change>) -> bool {
-    if words[0] & 1 == 0 { transfer(setting, state, words, changes) } else { rekind(setting, state, words, changes) }
+    if words[0] & 1 == 0 || setting.rule.follows() {
+        transfer(setting, state, words, changes)
+    } else {
+        rekind(setting, state, words, changes)
+    }
 }
 
 /// One layer goes from a virtual stage to another.

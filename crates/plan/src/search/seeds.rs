@@ -1,40 +1,61 @@
 //! Where chains begin: uniform cuts with one kind of recomputation for all, and what makes them fit.
 
-use super::Setting;
 use super::state::State;
+use super::{Options, Setting, repair};
 use crate::simulate::Sweep;
 use crate::{Error, Result};
+
+/// Partitions that do not fit from which one that fits is looked for.
+const REPAIRED: usize = 4;
 
 /// Partitions that fit, the best first.
 ///
 /// # Errors
-/// [`Error::Infeasible`] with the stage that is furthest beyond its cap where all keep as little as they can.
-pub(super) fn feasible(setting: &Setting<'_>) -> Result<Vec<State>> {
+/// [`Error::Infeasible`] with the stage that is furthest beyond its cap in the partition that comes nearest.
+pub(super) fn feasible(setting: &Setting<'_>, options: &Options) -> Result<Vec<State>> {
     let (items, mut sweep) = (setting.problem.items(), Sweep::new());
     let kinds = items.iter().map(|item| item.kind).max().unwrap_or(0) + 1;
-    let cuts = [uniform(setting), descending(setting)];
-    let mut found: Vec<State> = Vec::new();
+    let mut given = options.starts.clone();
+    for counts in &given {
+        setting.problem.check(counts)?;
+    }
+    let own = given.len();
     for kind in 0..kinds {
-        for cut in &cuts {
-            let state = State::new(setting, counts(setting, cut, kind), &mut sweep);
-            if state.fits(setting) {
-                found.push(state);
-            }
-        }
+        given.extend([uniform(setting), descending(setting)].map(|cut| counts(setting, &cut, kind)));
     }
+    let mut state = |mut counts: Vec<u32>| {
+        counts.chunks_mut(items.len()).for_each(|row| setting.rule.follow(setting, row));
+        State::new(setting, counts, &mut sweep)
+    };
+    let allowed = |state: &State| state.counts.chunks(items.len()).all(|row| setting.rule.allows(setting, row));
+    let all: Vec<State> = given.into_iter().map(&mut state).filter(allowed).collect();
+    let (mut found, mut others): (Vec<State>, Vec<State>) = all.into_iter().partition(|state| state.fits(setting));
+    // Partitions that were asked for are made to fit in any case.
+    if !found.is_empty() {
+        others.truncate(own);
+    }
+    others.sort_by_key(|state| repair::excess(state, setting));
+    others.truncate(REPAIRED);
+    for (number, state) in others.iter_mut().enumerate() {
+        repair::walk(state, setting, options.seed, number)?;
+        state.makespan = setting.makespan(state, &mut Sweep::new());
+    }
+    let nearest = others.iter().min_by_key(|state| repair::excess(state, setting)).cloned();
+    found.extend(others.into_iter().filter(|state| state.fits(setting)));
     found.sort_by(|a, b| a.compare(b, setting));
-    if found.is_empty() {
-        let state = State::new(setting, counts(setting, &cuts[0], kinds - 1), &mut sweep);
-        let over = |stage: &usize| state.peaks[*stage].saturating_sub(setting.problem.caps()[*stage]);
-        let stage = (0..state.peaks.len()).max_by_key(over).unwrap_or(0);
-        let memory = setting.problem.memory();
-        return Err(Error::Infeasible {
-            stage,
-            need: memory.show(state.peaks[stage]),
-            cap: memory.show(setting.problem.caps()[stage]),
-        });
+    match nearest {
+        Some(nearest) if found.is_empty() => Err(infeasible(&nearest, setting)),
+        None if found.is_empty() => Err(Error::Problem { what: "no equal cut can be stated".to_owned() }),
+        _ => Ok(found),
     }
-    Ok(found)
+}
+
+/// What does not fit in the partition that comes nearest.
+fn infeasible(state: &State, setting: &Setting<'_>) -> Error {
+    let (caps, memory) = (setting.problem.caps(), setting.problem.memory());
+    let over = |stage: &usize| state.peaks[*stage].saturating_sub(caps[*stage]);
+    let stage = (0..state.peaks.len()).max_by_key(over).unwrap_or(0);
+    Error::Infeasible { stage, need: memory.show(state.peaks[stage]), cap: memory.show(caps[stage]) }
 }
 
 /// Layers of the body in equal shares, what remains to the virtual stages in the middle.

@@ -36,14 +36,16 @@ impl State {
             items.iter().zip(row).filter(|(item, _)| problem.is_body(item.segment)).map(|(_, &count)| count).sum()
         };
         let peak = |stage| vectors.peak(order, stage, &memory).unwrap_or(u64::MAX);
-        State {
+        let mut state = State {
             body: counts.chunks(items.len()).map(body).collect(),
             peaks: (0..order.dims().stages).map(peak).collect(),
-            makespan: sweep.run(order, &durations),
+            makespan: 0,
             counts,
             durations,
             memory,
-        }
+        };
+        state.makespan = setting.makespan(&state, sweep);
+        state
     }
 
     /// Whether every peak is within its cap, and pinned segments are where the model has them.
@@ -53,10 +55,16 @@ impl State {
 
     /// Whether the layers of the body before a pinned segment are not after it, and those after it not before.
     pub(crate) fn keeps_pins(&self, setting: &Setting<'_>) -> bool {
-        setting.pins.iter().all(|&(at, before)| {
+        setting.pins.is_empty() || self.beyond_pins(setting) == 0
+    }
+
+    /// How many layers are on the wrong side of a pinned segment.
+    pub(crate) fn beyond_pins(&self, setting: &Setting<'_>) -> u64 {
+        let beyond = |&(at, before): &(usize, u32)| {
             let sum = |end: usize| self.body[..end].iter().sum::<u32>();
-            sum(at) <= before && before <= sum(at + 1)
-        })
+            u64::from(sum(at).saturating_sub(before)) + u64::from(before.saturating_sub(sum(at + 1)))
+        };
+        setting.pins.iter().map(beyond).sum()
     }
 
     /// Applies a change to counts and costs; peaks and makespan are those of before.

@@ -59,9 +59,9 @@ fn a_chain_keeps_a_partition_and_its_costs() {
         let dims = Dims { stages: 3, chunks, micro_batches: 7, group: Grouping::First };
         let (problem, order) = (problem(400.0, &[]), Order::new(entry, &dims).unwrap());
         let vectors = Vectors::new(&order);
-        let setting = Setting::new(&problem, &order, &vectors);
-        let options = Options { moves: 6400, seed: 3 };
-        let seeds = seeds::feasible(&setting).unwrap();
+        let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
+        let options = Options { moves: 6400, seed: 3, ..Options::default() };
+        let seeds = seeds::feasible(&setting, &Options::default()).unwrap();
         let mut chain = Chain::new(0, &seeds, &options);
         let cooling = Cooling::new(&seeds[0], 6400);
         for round in 0..ROUNDS {
@@ -99,8 +99,8 @@ fn a_known_path_is_never_longer_than_the_makespan() {
     let dims = Dims { stages: 3, chunks: 2, micro_batches: 7, group: Grouping::First };
     let order = Order::new(schedule::find("interleaved").unwrap(), &dims).unwrap();
     let (problem, vectors) = (problem(400.0, &[]), Vectors::new(&order));
-    let setting = Setting::new(&problem, &order, &vectors);
-    let mut state = seeds::feasible(&setting).unwrap().swap_remove(0);
+    let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
+    let mut state = seeds::feasible(&setting, &Options::default()).unwrap().swap_remove(0);
     let mut filter = Filter::new(state.durations.operations.len());
     let (stream, mut sweep) = (Stream::new(5, Purpose::Test), Sweep::new());
     let mut rejected = 0;
@@ -133,14 +133,14 @@ fn the_best_cut_of_all_is_found() {
         let dims = Dims { stages: 3, chunks, micro_batches: 7, group: Grouping::First };
         let order = Order::new(entry, &dims).unwrap();
         let vectors = Vectors::new(&order);
-        let setting = Setting::new(&problem, &order, &vectors);
+        let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
         let mut sweep = Sweep::new();
         let mut best = u64::MAX;
         for cut in compositions(16, dims.virtual_stages()) {
             let state = State::new(&setting, seeds::counts(&setting, &cut, 0), &mut sweep);
             best = if state.fits(&setting) { best.min(state.makespan) } else { best };
         }
-        let options = Options { moves: 20_000, seed: 1 };
+        let options = Options { moves: 20_000, seed: 1, ..Options::default() };
         let found = solve(runtime.exec(), &problem, &order, &vectors, &options, &|| false).unwrap();
         assert_eq!(found.makespan, best, "{}", entry.name);
     }

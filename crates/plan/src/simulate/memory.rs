@@ -33,6 +33,50 @@ pub struct Activations {
     pub constant: Vec<u64>,
 }
 
+/// The heaviest moment of a stage and what is in memory then, in ticks of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peak {
+    /// What is always there.
+    pub constant: u64,
+    /// What forwards keep.
+    pub kept: u64,
+    /// What the backward that runs needs on top.
+    pub transient: u64,
+    /// The operation that runs then; none where nothing runs.
+    pub op: Option<Op>,
+}
+
+impl Peak {
+    /// The first heaviest moment of `stage`, by a walk over its list; `None` beyond u64. O(operations of the stage).
+    pub fn of(order: &Order, stage: usize, memory: &Activations) -> Option<Peak> {
+        let split = order.shape().splits_backward;
+        let released = if split { Kind::Weight } else { Kind::Backward };
+        let mut peak = Peak { constant: memory.constant[stage], kept: 0, transient: 0, op: None };
+        let mut kept = 0u64;
+        for &op in &order.lists()[stage] {
+            let at = op.virtual_stage as usize;
+            if op.kind == Kind::Forward {
+                kept = kept.checked_add(memory.kept[at])?;
+            }
+            let transient = if op.kind == Kind::Backward { memory.transient[at] } else { 0 };
+            let here = kept.checked_add(transient)?;
+            if here > peak.kept + peak.transient || peak.op.is_none() {
+                peak = Peak { kept, transient, op: Some(op), ..peak };
+            }
+            if op.kind == released {
+                kept -= memory.kept[at];
+            }
+        }
+        peak.constant.checked_add(peak.kept)?.checked_add(peak.transient)?;
+        Some(peak)
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.constant + self.kept + self.transient
+    }
+}
+
 impl Vectors {
     /// The vectors of an order. O(operations), and O(moments²) for the dominated ones, where moments are few.
     pub fn new(order: &Order) -> Vectors {

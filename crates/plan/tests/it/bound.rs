@@ -228,7 +228,7 @@ proptest! {
     fn no_partition_of_the_search_is_below(draw in draws(5, 30)) {
         let Some((problem, order)) = instance(&draw) else { return Ok(()) };
         let runtime = Runtime::threads(1).unwrap();
-        let options = search::Options { moves: 4000, seed: 3 };
+        let options = search::Options { moves: 4000, seed: 3, ..Default::default() };
         let found = search::solve(runtime.exec(), &problem, &order, &Vectors::new(&order), &options, &|| false);
         match of(&problem, &order) {
             Ok(bound) => {

@@ -126,7 +126,7 @@ fn golden_uniform_plans() {
 fn the_search_reaches_the_best_known_plan_of_one_chunk() {
     let (problem, order) = (problem(), order("1f1b", 1));
     let vectors = Vectors::new(&order);
-    let options = Options { moves: 1_000_000, seed: 0 };
+    let options = Options { moves: 1_000_000, ..Options::default() };
     let solve = |threads| {
         let runtime = Runtime::threads(threads).unwrap();
         search::solve(runtime.exec(), &problem, &order, &vectors, &options, &|| false).unwrap()
