@@ -15,9 +15,11 @@ pub mod model;
 pub mod outcome;
 pub mod problem;
 pub mod recompute;
+pub mod report;
 pub mod schedule;
 pub mod search;
 pub mod simulate;
+pub mod solve;
 pub mod ticks;
 
 pub use error::{Error, Result};

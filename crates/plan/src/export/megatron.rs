@@ -46,7 +46,7 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
 }
 
 /// The items of each virtual stage, the ends included.
-fn items(layers: &[Vec<Layer<'_>>]) -> Vec<Vec<Item>> {
+pub(super) fn items(layers: &[Vec<Layer<'_>>]) -> Vec<Vec<Item>> {
     let items = |stage: &Vec<Layer<'_>>| stage.iter().map(|&(item, _)| item).collect::<Vec<_>>();
     let mut items: Vec<Vec<Item>> = layers.iter().map(items).collect();
     items.first_mut().into_iter().for_each(|stage| stage.insert(0, Item::Embedding));

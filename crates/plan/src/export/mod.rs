@@ -4,6 +4,7 @@
 
 mod megatron;
 mod mindformers;
+mod plan_json;
 
 pub(crate) use mindformers::LESS_MEMORY;
 
@@ -16,7 +17,7 @@ use crate::simulate::Order;
 use crate::{Error, Result};
 
 /// Every exporter.
-pub static ALL: &[Entry] = &[megatron::ENTRY, mindformers::ENTRY];
+pub static ALL: &[Entry] = &[megatron::ENTRY, mindformers::ENTRY, plan_json::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +79,15 @@ impl<'a> Plan<'a> {
             micro_batches: dims.micro_batches,
             group: dims.group,
         }
+    }
+
+    /// The items of each virtual stage, the ends included, as a layout string has them.
+    ///
+    /// # Errors
+    /// [`Error::Inexpressible`] for more layers than a layout string may have.
+    pub fn items(&self) -> Result<Vec<Vec<Item>>> {
+        let layers = self.body().map_err(|what| Error::Inexpressible { format: "megatron", what })?;
+        Ok(megatron::items(&layers))
     }
 
     /// Refuses a layout that does not have every layer of the model once, in model order, the ends at the ends.

@@ -3,8 +3,10 @@
 mod megatron_flags;
 mod megatron_layout;
 mod mindformers_yaml;
+mod plan_json;
 
 pub use megatron_layout::parse as parse_layout;
+pub use plan_json::model as plan_model;
 
 use crate::layout::{Layout, Run};
 use crate::megatron::{Item, Rules, Setting, setting::Layer};
@@ -12,7 +14,7 @@ use crate::model::{Model, Role, Segment};
 use crate::{Error, Result};
 
 /// Every importer.
-pub static ALL: &[Entry] = &[megatron_layout::ENTRY, megatron_flags::ENTRY, mindformers_yaml::ENTRY];
+pub static ALL: &[Entry] = &[megatron_layout::ENTRY, megatron_flags::ENTRY, mindformers_yaml::ENTRY, plan_json::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]

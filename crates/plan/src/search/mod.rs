@@ -111,6 +111,15 @@ impl<'a> Setting<'a> {
     }
 }
 
+/// Counts of an equal cut whose layers keep all, or as much as is allowed; what it takes in memory is not asked.
+///
+/// # Errors
+/// [`Problem::accepts`].
+pub fn even(problem: &Problem, order: &Order, vectors: &Vectors) -> Result<Vec<u32>> {
+    problem.accepts(order.dims())?;
+    Ok(seeds::even(&Setting::new(problem, order, vectors, &Options::default())?))
+}
+
 /// Searches for the partition with the smallest makespan that fits the caps. `stop` is asked between rounds.
 ///
 /// # Errors

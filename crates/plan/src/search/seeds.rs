@@ -58,6 +58,11 @@ fn infeasible(state: &State, setting: &Setting<'_>) -> Error {
     Error::Infeasible { stage, need: memory.show(state.peaks[stage]), cap: memory.show(caps[stage]) }
 }
 
+/// An equal cut of the body whose layers keep as much as is allowed.
+pub(super) fn even(setting: &Setting<'_>) -> Vec<u32> {
+    counts(setting, &uniform(setting), 0)
+}
+
 /// Layers of the body in equal shares, what remains to the virtual stages in the middle.
 fn uniform(setting: &Setting<'_>) -> Vec<u32> {
     let (layers, k) = (setting.problem.body_layers(), setting.order.dims().virtual_stages() as u32);

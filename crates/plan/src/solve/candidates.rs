@@ -1,0 +1,186 @@
+//! The combinations of a request: schedule, chunks, groups, setting of recomputation.
+
+use super::{Express, Request, groups, ready};
+use crate::megatron::Setting;
+use crate::megatron::setting::MODULES;
+use crate::problem::Problem;
+use crate::schedule::{Dims, Entry, Grouping};
+use crate::search::Rule;
+use crate::simulate::{Order, Vectors};
+use crate::{Error, Result};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// One combination, ready to be searched.
+pub(super) struct Candidate {
+    /// Shared with the combinations that differ in their rule alone.
+    pub(super) order: Arc<Order>,
+    pub(super) vectors: Arc<Vectors>,
+    pub(super) rule: Rule,
+    pub(super) starts: Vec<Vec<u32>>,
+    pub(super) lower_bound: Option<u64>,
+    /// Why it has no plan, if that is known before a search.
+    pub(super) failure: Option<Error>,
+    /// Whether that is proven.
+    pub(super) impossible: bool,
+    pub(super) line: Considered,
+}
+
+/// A combination and what came of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Considered {
+    /// Name of the schedule.
+    pub schedule: String,
+    /// Chunks of each stage.
+    pub chunks: usize,
+    /// The rule of groups, where micro-batches are grouped.
+    pub group: Option<String>,
+    /// The setting of recomputation, where one holds for all.
+    pub recompute: Option<String>,
+    /// No plan of it is below, in the model's unit of time.
+    pub lower_bound: Option<f64>,
+    /// The best plan of it.
+    pub makespan: Option<f64>,
+    /// What came of it.
+    pub reason: String,
+}
+
+impl Considered {
+    fn new(entry: &Entry, chunks: usize) -> Considered {
+        Considered {
+            schedule: entry.name.to_owned(),
+            chunks,
+            group: None,
+            recompute: None,
+            lower_bound: None,
+            makespan: None,
+            reason: String::new(),
+        }
+    }
+
+    /// The same with what came of it, in ticks.
+    pub(super) fn with(
+        self,
+        problem: &Problem,
+        bound: Option<u64>,
+        makespan: Option<u64>,
+        reason: String,
+    ) -> Considered {
+        let shown = |ticks: Option<u64>| ticks.map(|ticks| problem.time().show(ticks));
+        Considered { lower_bound: shown(bound), makespan: shown(makespan), reason, ..self }
+    }
+}
+
+/// All combinations that are possible, and a line for each that is not.
+///
+/// # Errors
+/// [`Error::Problem`] or [`Error::Refused`] with the first reason if none is possible.
+pub(super) fn all(request: &Request<'_>) -> Result<(Vec<Candidate>, Vec<Considered>)> {
+    let (mut possible, mut others, mut first) = (Vec::new(), Vec::new(), None);
+    for &chunks in &request.chunks {
+        for &entry in &request.schedules {
+            // The interleaved schedules with one chunk are 1f1b.
+            let same = chunks == 1 && entry.shape.groups && request.schedules.iter().any(|e| e.name == "1f1b");
+            if same {
+                continue;
+            }
+            match of(request, entry, chunks) {
+                Ok(found) => possible.extend(found),
+                Err(why @ (Error::Problem { .. } | Error::Refused { .. })) => {
+                    others.push(Considered { reason: why.to_string(), ..Considered::new(entry, chunks) });
+                    first.get_or_insert(why);
+                }
+                Err(why) => return Err(why),
+            }
+        }
+    }
+    match first {
+        Some(why) if possible.is_empty() => Err(why),
+        None if possible.is_empty() => Err(Error::Problem { what: "no schedule and number of chunks".to_owned() }),
+        _ => Ok((possible, others)),
+    }
+}
+
+/// The combinations of a schedule and a number of chunks.
+fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec<Candidate>> {
+    let problem = request.problem;
+    let stages = problem.caps().len();
+    let dims = Dims { stages, chunks, micro_batches: request.micro_batches, group: Grouping::First };
+    problem.accepts(&dims)?;
+    speaks(request.express, entry, &dims)?;
+    let group = groups::choose(problem, entry, &dims, request.group, request.express)?;
+    let (order, vectors) = ready(entry, &Dims { group, ..dims })?;
+    let (order, vectors) = (Arc::new(order), Arc::new(vectors));
+    let starts: Vec<Vec<u32>> = match &request.start {
+        Some(layout) if layout.chunks.len() == order.dims().virtual_stages() => vec![layout.counts(problem)?],
+        _ => Vec::new(),
+    };
+    let line = Considered {
+        group: (entry.shape.groups && chunks > 1).then(|| group.to_string()),
+        ..Considered::new(entry, chunks)
+    };
+    let candidate = |rule: Rule| Candidate {
+        order: Arc::clone(&order),
+        vectors: Arc::clone(&vectors),
+        starts: starts.clone(),
+        lower_bound: None,
+        failure: None,
+        impossible: false,
+        line: Considered {
+            recompute: if let Rule::Global(setting) = &rule { Some(setting.to_string()) } else { None },
+            ..line.clone()
+        },
+        rule,
+    };
+    Ok(match request.express {
+        Express::Any => vec![candidate(Rule::Any)],
+        Express::Mindformers => vec![candidate(Rule::Nested)],
+        Express::Megatron => {
+            settings(problem, order.dims().virtual_stages()).into_iter().map(Rule::Global).map(candidate).collect()
+        }
+    })
+}
+
+/// Refuses a schedule that a framework does not have.
+fn speaks(express: Express, entry: &Entry, dims: &Dims) -> Result<()> {
+    let (framework, names): (&str, &[&str]) = match express {
+        Express::Any => return Ok(()),
+        Express::Megatron => ("Megatron-LM", &["1f1b", "interleaved"]),
+        Express::Mindformers => ("MindFormers", &["gpipe", "1f1b", "interleaved", "interleaved-lm"]),
+    };
+    let wrong = |what: String| Err(Error::Problem { what });
+    if !names.contains(&entry.name) {
+        return wrong(format!("{framework} has no schedule {}; it has {}", entry.name, names.join(", ")));
+    }
+    if express == Express::Megatron && dims.chunks > 1 && dims.stages == 1 {
+        return wrong("Megatron-LM needs more than one stage for chunks".to_owned());
+    }
+    Ok(())
+}
+
+/// Settings of Megatron-LM that the model has costs for, the lightest first.
+fn settings(problem: &Problem, virtual_stages: usize) -> Vec<Setting> {
+    let model = problem.model();
+    let has = |kind: &str| {
+        let mut body = model.segments.iter().enumerate().filter(|(_, s)| s.role.moves());
+        body.all(|(at, s)| {
+            let allowed = |item: &crate::problem::Item| item.segment == at && s.kinds[item.kind].name == kind;
+            problem.items().iter().any(allowed)
+        })
+    };
+    let mut all = Vec::new();
+    if has("none") {
+        all.push(Setting::None);
+    }
+    let modules = std::iter::once("selective").chain(MODULES);
+    all.extend(modules.filter(|kind| has(kind)).map(|kind| Setting::Selective(kind.to_owned())));
+    if has("full") {
+        if has("none") {
+            // Up to twice an equal share: a virtual stage with more layers than that keeps the others.
+            let most = 2 * (problem.body_layers() as usize).div_ceil(virtual_stages);
+            all.extend((1..most).map(Setting::Block));
+        }
+        all.push(Setting::Uniform);
+    }
+    all
+}
