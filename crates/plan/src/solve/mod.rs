@@ -6,9 +6,11 @@
 
 mod candidates;
 mod groups;
+mod infeasible;
 
 pub use candidates::Considered;
 pub use groups::Group;
+pub use infeasible::{Caps, Infeasible, Remedy, infeasible};
 
 use crate::bound;
 use crate::layout::Layout;

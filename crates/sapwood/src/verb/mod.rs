@@ -27,7 +27,7 @@ pub(crate) enum Verb {
     /// Sample a graph: draw which edges go, say what that does to it, write what stays
     Drop(Box<drop::Drop>),
     /// Plan pipelines: simulate schedules of forwards and backwards exactly
-    Plan(plan::Plan),
+    Plan(Box<plan::Plan>),
     /// List, show and convert data sets
     Data(data::Data),
     /// Look at sparse matrices and multiply them

@@ -1,29 +1,39 @@
-//! `sapwood plan`: schedules of pipelines, simulated exactly. The sub-verbs are in `plan/`.
+//! `sapwood plan`: pipelines of very large networks. Without a sub-verb it chooses a plan; the sub-verbs are in `plan/`.
 
+mod exports;
+mod given;
 mod simulate;
+mod solve;
+mod stated;
+mod tables;
 
 use crate::cli::{Context, Exit, Failure, Run};
 use clap::{Args, Subcommand};
 
-/// Plan pipelines: simulate schedules of forwards and backwards exactly.
+/// Choose the cut, the recomputation and the schedule of a pipeline together, and prove how good the plan is.
 ///
-/// The search for a partition is built in the library `sapwood::plan`; its sub-verb is not there yet.
+/// `sapwood plan MODEL` chooses; the sub-verbs judge and explain plans that are there already. The model is a description
+/// with measured times and memory of its layers.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Plan {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    solve: solve::Solve,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say exactly how long a schedule takes, how much each stage keeps in memory, and where the bubble is
+    /// Say exactly how long a plan takes, how much each stage keeps in memory, and where the bubble is
     Simulate(Box<simulate::Simulate>),
 }
 
-impl Run for Plan {
+impl Run for Box<Plan> {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         match self.command {
-            Command::Simulate(flags) => flags.run(cx),
+            None => self.solve.run(cx),
+            Some(Command::Simulate(flags)) => flags.run(cx),
         }
     }
 }

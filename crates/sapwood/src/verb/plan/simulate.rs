@@ -1,103 +1,65 @@
-//! `sapwood plan simulate`: exact time and memory of a schedule for given times of its virtual stages.
+//! `sapwood plan simulate`: exact time and memory of a plan, or of given times of virtual stages.
 
+use super::given::Given;
+use super::stated::{Planned, Stated, group};
+use super::tables;
 use crate::cli::{Context, Exit, Failure, Run};
-use crate::verb::sampling::{choice, names};
-use crate::verb::table::aligned;
 use clap::Args;
-use sapwood_plan::explain::{Bubble, bubble};
+use sapwood_plan::layout::{self, Layout};
+use sapwood_plan::model::{KindCost, MemoryUnit, Model, Role, Segment};
+use sapwood_plan::outcome::{self, Outcome};
+use sapwood_plan::problem::Problem;
+use sapwood_plan::report::{self, Step, Summary};
 use sapwood_plan::schedule::{self, Dims, Grouping};
-use sapwood_plan::simulate::memory::Activations;
-use sapwood_plan::simulate::path::Path;
-use sapwood_plan::simulate::{Durations, Order, Span, Sweep, Timeline, Vectors, blocking, time};
-use sapwood_plan::ticks::Ticks;
+use sapwood_plan::simulate::Order;
 use serde::Serialize;
 use std::io::Write;
 
-/// Say exactly how long a schedule takes, how much each stage keeps in memory, and where the bubble is
+/// Say exactly how long a plan takes, how much each stage keeps in memory, and where the bubble is
 ///
-/// Times are given as JSON, a list for each chunk with a number for each stage: [[2,2],[1,3]] is two chunks on two stages. All
-/// times have one unit, whichever it is; activations likewise.
+/// A plan of a MODEL is stated by --layout, --megatron-flags, --plan or --yaml. Without a model, --forward gives times as JSON,
+/// a list for each chunk with a number for each stage: [[2,2],[1,3]] is two chunks on two stages. All times have one unit,
+/// whichever it is; activations likewise. Exit code 1: a stage exceeds its memory.
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
-    /// Forward times by chunk and stage, such as [[8,8,8,8.8]]
-    #[arg(long, value_name = "JSON")]
-    forward: String,
-    /// Backward times likewise; where the schedule splits backwards, those of the input alone [default: twice the forward,
-    /// or as long as it where they are split]
-    #[arg(long, value_name = "JSON")]
-    backward: Option<String>,
-    /// Times of the gradients of weights, where the schedule splits backwards [default: the forward]
-    #[arg(long, value_name = "JSON")]
-    weight: Option<String>,
-    /// What a forward keeps in memory for its backward [default: the forward time]
-    #[arg(long, value_name = "JSON")]
-    activation: Option<String>,
-    /// Time of a transfer between stages
-    #[arg(long, value_name = "TIME", default_value_t = 0.0, allow_negative_numbers = true)]
-    link_time: f64,
-    /// What a transfer delays: async (the receiver alone) or blocking (sender and receiver, as a rendezvous)
-    #[arg(long, value_name = "MODE", default_value = "async", value_parser = ["async", "blocking"])]
-    link: String,
-    #[arg(long, value_name = "NAME", help = choice("Schedule", names(schedule::ALL, |e| e.name), "1f1b, or interleaved with several chunks"))]
-    schedule: Option<String>,
-    /// Micro-batches
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
-    micro_batches: u32,
-    /// Groups of micro-batches of interleaved schedules: first, or uniform:SIZE
-    #[arg(long, value_name = "RULE", default_value = "first")]
-    group: String,
+    #[command(flatten)]
+    given: Given,
+    #[command(flatten)]
+    stated: Stated,
+    #[command(flatten)]
+    raw: Raw,
     /// Print every operation with its stage and time
     #[arg(long)]
     timeline: bool,
 }
 
+/// Times without a model.
+#[derive(Debug, Args)]
+struct Raw {
+    /// Forward times by chunk and stage, such as [[8,8,8,8.8]]; in place of a model
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["model", "plan_of"])]
+    forward: Option<String>,
+    /// Backward times likewise; where the schedule splits backwards, those of the input alone [default: twice the forward,
+    /// or as long as it where they are split]
+    #[arg(long, value_name = "JSON", requires = "forward")]
+    backward: Option<String>,
+    /// Times of the gradients of weights, where the schedule splits backwards [default: the forward]
+    #[arg(long, value_name = "JSON", requires = "forward")]
+    weight: Option<String>,
+    /// What a forward keeps in memory for its backward [default: the forward time]
+    #[arg(long, value_name = "JSON", requires = "forward")]
+    activation: Option<String>,
+}
+
 #[derive(Serialize)]
 struct Report {
     schema: &'static str,
-    makespan: f64,
-    time_unit: Option<String>,
-    schedule: String,
-    group: Vec<usize>,
-    stages: usize,
-    chunks: usize,
-    micro_batches: usize,
-    stage: Vec<Stage>,
-    bubble: Bubble,
+    #[serde(flatten)]
+    summary: Summary,
     critical: Vec<Step>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Vec<Step>>,
     warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Stage {
-    stage: usize,
-    peak: f64,
-    busy: Option<f64>,
-    idle_warmup: Option<f64>,
-    idle_steady: Option<f64>,
-    idle_drain: Option<f64>,
-    critical_share: Option<f64>,
-    chunk: Vec<Chunk>,
-}
-
-#[derive(Serialize)]
-struct Chunk {
-    chunk: usize,
-    #[serde(rename = "virtual")]
-    virtual_stage: usize,
-    forward: f64,
-    backward: f64,
-    weight: f64,
-}
-
-#[derive(Serialize)]
-struct Step {
-    op: String,
-    stage: usize,
-    micro_batch: u32,
-    start: f64,
-    end: f64,
 }
 
 /// Numbers by chunk and stage.
@@ -105,115 +67,109 @@ type Matrix = Vec<Vec<f64>>;
 
 impl Run for Box<Simulate> {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
-        if cx.flags.report.is_some() {
-            return Err(Failure::usage("--report: simulate makes none"));
-        }
-        let report = self.report()?;
+        let planned = match &self.raw.forward {
+            Some(forward) => self.raw(cx, forward)?,
+            None if self.given.has_model() => self.stated.read(cx, &self.given)?,
+            None => {
+                return Err(Failure::usage("neither a model nor --forward is given")
+                    .hint("sapwood plan simulate --forward '[[8,8,8,8.8]]' --micro-batches 16"));
+            }
+        };
+        let outcome = judge(&planned, &self.given)?;
+        let Planned { problem, order, layout, warnings } = &planned;
+        let trace = outcome.trace.as_ref();
+        let report = Report {
+            schema: "sapwood.plan.simulate/1",
+            summary: Summary::new(problem, order, layout, &outcome, self.given.micro_batch_size)?,
+            critical: trace.map_or_else(Vec::new, |trace| report::critical(problem, order, trace)),
+            timeline: trace.filter(|_| self.timeline).map(|trace| report::timeline(problem, trace)),
+            warnings: warnings.clone(),
+        };
+        warnings.iter().for_each(|warning| cx.warn(warning));
         cx.emit(&report, |out| print(&report, out))?;
-        Ok(Exit::Done)
+        exceeding(cx, &planned, &outcome)
     }
 }
 
+/// The verdict on a stated plan.
+pub(super) fn judge(planned: &Planned, given: &Given) -> Result<Outcome, Failure> {
+    let counts = planned.layout.counts(&planned.problem)?;
+    Ok(outcome::simulate(&planned.problem, &planned.order, &counts, given.rendezvous())?)
+}
+
+/// Says which stages exceed their memory.
+pub(super) fn exceeding(cx: &Context, planned: &Planned, outcome: &Outcome) -> Result<Exit, Failure> {
+    let (problem, unit) = (&planned.problem, planned.problem.model().memory_unit.name());
+    let over = outcome.exceeding(problem);
+    for &stage in &over {
+        let memory = problem.memory();
+        let (peak, cap) = (memory.show(outcome.peaks[stage].total()), memory.show(problem.caps()[stage]));
+        cx.note(&format!("stage {stage} does not fit: its peak is {peak} {unit}, its memory {cap} {unit}"));
+    }
+    Ok(if over.is_empty() { Exit::Done } else { Exit::No })
+}
+
 impl Simulate {
-    fn report(&self) -> Result<Report, Failure> {
-        let forward = matrix("--forward", &self.forward)?;
+    /// The plan of times without a model: a pinned segment for each virtual stage.
+    fn raw(&self, cx: &Context, forward: &str) -> Result<Planned, Failure> {
+        let forward = matrix("--forward", forward)?;
         let (chunks, stages) = (forward.len(), forward[0].len());
         let like = |flag: &str, text: &Option<String>| -> Result<Option<Matrix>, Failure> {
             let Some(text) = text else { return Ok(None) };
             let found = matrix(flag, text)?;
-            if (found.len(), found[0].len()) != (chunks, stages) {
-                return Err(Failure::usage(format!(
-                    "{flag}: {} x {}, not {chunks} x {stages}",
-                    found.len(),
-                    found[0].len()
-                )));
+            if (found.len(), found[0].len()) == (chunks, stages) {
+                return Ok(Some(found));
             }
-            Ok(Some(found))
+            Err(Failure::usage(format!("{flag}: {} x {}, not {chunks} x {stages}", found.len(), found[0].len())))
         };
-        let (backward, weight) = (like("--backward", &self.backward)?, like("--weight", &self.weight)?);
-        let activation = like("--activation", &self.activation)?.unwrap_or_else(|| forward.clone());
-        if !(self.link_time >= 0.0 && self.link_time.is_finite()) {
-            return Err(Failure::usage(format!("--link-time {}: write 0 or more", self.link_time)));
-        }
-        let dims = Dims { stages, chunks, micro_batches: self.micro_batches as usize, group: group(&self.group)? };
-        let name = self.schedule.as_deref().unwrap_or(if chunks > 1 { "interleaved" } else { "1f1b" });
+        let (backward, weight) = (like("--backward", &self.raw.backward)?, like("--weight", &self.raw.weight)?);
+        let activation = like("--activation", &self.raw.activation)?;
+        let grouping = self.stated.group.as_deref().map_or(Ok(Grouping::First), group)?;
+        let dims = Dims { stages, chunks, micro_batches: self.given.micro_batches(None)?, group: grouping };
+        self.given.stages(Some(stages))?;
+        let name = self.stated.schedule.as_deref().unwrap_or(if chunks > 1 { "interleaved" } else { "1f1b" });
         let order = Order::new(schedule::find(name)?, &dims)?;
         let split = order.shape().splits_backward;
         if weight.is_some() && !split {
             return Err(Failure::usage(format!("--weight: {name} does not split backwards")));
         }
-        let scaled = |by: f64| forward.iter().map(|row| row.iter().map(|t| by * t).collect()).collect::<Matrix>();
-        let backward = backward.unwrap_or_else(|| scaled(if split { 1.0 } else { 2.0 }));
-        let weight = weight.unwrap_or_else(|| scaled(if split { 1.0 } else { 0.0 }));
-        let times: Vec<f64> = [&forward, &backward, &weight].into_iter().flatten().flatten().copied().collect();
-        let ticks = Ticks::of(times.iter().copied().chain([self.link_time]));
-        let memory_ticks = Ticks::of(activation.iter().flatten().copied());
-        let by_virtual = |ticks: Ticks, matrix: &Matrix| -> Result<Vec<u64>, Failure> {
-            let of = |at: usize| {
-                let (stage, chunk) = order.shape().placement.of(at, stages);
-                ticks.from(matrix[chunk][stage])
-            };
-            Ok((0..dims.virtual_stages()).map(of).collect::<sapwood_plan::Result<_>>()?)
-        };
-        let mut operations = by_virtual(ticks, &forward)?;
-        operations.extend(by_virtual(ticks, &backward)?);
-        if split {
-            operations.extend(by_virtual(ticks, &weight)?);
-        }
-        let mut durations = Durations::new(operations, dims.virtual_stages(), stages);
-        durations.links[1..].fill(ticks.from(self.link_time)?);
-        time::check(&order, &durations)?;
-        let kept = by_virtual(memory_ticks, &activation)?;
-        let memory = Activations { transient: vec![0; kept.len()], kept, constant: vec![0; stages] };
-        let vectors = Vectors::new(&order);
-        let peaks: Option<Vec<u64>> = (0..stages).map(|stage| vectors.peak(&order, stage, &memory)).collect();
-        let peaks = peaks.ok_or_else(|| Failure::usage("--activation: the peaks are beyond 2^64 ticks"))?;
-        let blocking = self.link == "blocking";
-        let mut sweep = Sweep::new();
-        let free = sweep.run(&order, &durations);
-        let makespan = if blocking { blocking::makespan(&order, &durations)? } else { free };
-        let path = Path::of(&order, &durations, &sweep);
-        let timeline = (!blocking).then(|| Timeline::of(&order, &durations, &sweep, makespan));
-        let steps = timeline.as_ref().map(|timeline| steps(timeline, ticks));
-        let critical = timeline.as_ref().map_or_else(Vec::new, |timeline| critical(&order, &path, timeline, ticks));
-        let stage = |stage: usize| {
-            let usage = timeline.as_ref().map(|timeline| timeline.usage(stage));
-            let shown =
-                |of: fn(&sapwood_plan::simulate::Usage) -> u64| usage.as_ref().map(|usage| ticks.show(of(usage)));
-            let own = critical.iter().filter(|step| step.stage == stage).map(|step| step.end - step.start);
-            let chunk = |chunk: usize| Chunk {
-                chunk,
-                virtual_stage: order.shape().placement.virtual_stage(stage, chunk, stages),
-                forward: forward[chunk][stage],
-                backward: backward[chunk][stage],
-                weight: weight[chunk][stage],
-            };
-            Stage {
-                stage,
-                peak: memory_ticks.show(peaks[stage]),
-                busy: shown(|u| u.busy),
-                idle_warmup: shown(|u| u.warmup),
-                idle_steady: shown(|u| u.steady),
-                idle_drain: shown(|u| u.drain),
-                critical_share: (!blocking && makespan > 0).then(|| own.sum::<f64>() / ticks.show(makespan)),
-                chunk: (0..chunks).map(chunk).collect(),
+        let segment = |at: usize| {
+            let (stage, chunk) = order.shape().placement.of(at, stages);
+            let at_or = |matrix: &Option<Matrix>, default: f64| matrix.as_ref().map_or(default, |m| m[chunk][stage]);
+            let time = forward[chunk][stage];
+            let weight = if split { at_or(&weight, time) } else { 0.0 };
+            let kind =
+                KindCost { name: "none".into(), activation: at_or(&activation, time), extra: 0.0, transient: 0.0 };
+            Segment {
+                name: format!("virtual stage {at}"),
+                role: Role::At(at),
+                count: 1,
+                forward: time,
+                backward: at_or(&backward, if split { time } else { 2.0 * time }) + weight,
+                weight,
+                parameters: 0.0,
+                kinds: vec![kind],
             }
         };
-        Ok(Report {
-            schema: "sapwood.plan.simulate/1",
-            makespan: ticks.show(makespan),
+        let k = dims.virtual_stages();
+        let model = Model {
+            name: "times".to_owned(),
+            segments: (0..k).map(segment).collect(),
+            constant: Vec::new(),
+            tails: Vec::new(),
+            link: self.given.link_time.unwrap_or(0.0),
             time_unit: None,
-            schedule: name.to_owned(),
-            group: if order.shape().groups { dims.group.sizes(stages, dims.micro_batches) } else { Vec::new() },
-            stages,
-            chunks,
-            micro_batches: dims.micro_batches,
-            stage: (0..stages).map(stage).collect(),
-            bubble: bubble(&order, &durations, 0, blocking)?,
-            critical,
-            timeline: steps.filter(|_| self.timeline),
+            memory_unit: MemoryUnit::Raw,
             warnings: Vec::new(),
-        })
+        };
+        if !(model.link >= 0.0 && model.link.is_finite()) {
+            return Err(Failure::usage(format!("--link-time {}: write 0 or more", model.link)));
+        }
+        let caps = self.given.caps(cx, &model, stages)?;
+        let problem = Problem::new(model, &caps, &[])?.allow_empty();
+        let run = |segment| vec![layout::Run { segment, kind: 0, count: 1 }];
+        let layout = Layout { chunks: (0..k).map(run).collect() };
+        Ok(Planned { problem, order, layout, warnings: Vec::new() })
     }
 }
 
@@ -232,61 +188,8 @@ fn matrix(flag: &str, text: &str) -> Result<Matrix, Failure> {
     }
 }
 
-fn group(text: &str) -> Result<Grouping, Failure> {
-    match text.split_once(':') {
-        None if text == "first" => Ok(Grouping::First),
-        Some(("uniform", size)) => match size.parse() {
-            Ok(size) if size > 0 => Ok(Grouping::Uniform(size)),
-            _ => Err(Failure::usage(format!("--group {text}: the size of a group is a number of micro-batches"))),
-        },
-        _ => Err(Failure::usage(format!("--group {text}: write first or uniform:SIZE"))),
-    }
-}
-
-/// All operations, stage by stage.
-fn steps(timeline: &Timeline, ticks: Ticks) -> Vec<Step> {
-    let all = timeline.stages.iter().enumerate().flat_map(|(stage, spans)| spans.iter().map(move |span| (stage, span)));
-    all.map(|(stage, span)| step(stage, span, ticks)).collect()
-}
-
-fn step(stage: usize, span: &Span, ticks: Ticks) -> Step {
-    let (start, end) = (ticks.show(span.start), ticks.show(span.end));
-    Step { op: span.op.to_string(), stage, micro_batch: span.op.micro_batch, start, end }
-}
-
-/// The operations of the critical path, from the first to the last.
-fn critical(order: &Order, path: &Path, timeline: &Timeline, ticks: Ticks) -> Vec<Step> {
-    path.ops(order).map(|(stage, position)| step(stage, &timeline.stages[stage][position], ticks)).collect()
-}
-
 fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(
-        out,
-        "{}: {} stages, {} chunks, {} micro-batches: makespan {}",
-        report.schedule, report.stages, report.chunks, report.micro_batches, report.makespan
-    )?;
-    let head = ["stage", "peak", "busy", "idle: warm-up", "steady", "drain", "critical"].map(String::from);
-    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
-    let row = |s: &Stage| {
-        let share = s.critical_share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-        [
-            s.stage.to_string(),
-            s.peak.to_string(),
-            shown(s.busy),
-            shown(s.idle_warmup),
-            shown(s.idle_steady),
-            shown(s.idle_drain),
-            share,
-        ]
-    };
-    let rows: Vec<[String; 7]> = std::iter::once(head).chain(report.stage.iter().map(row)).collect();
-    aligned(&rows, out)?;
-    let b = &report.bubble;
-    writeln!(
-        out,
-        "bubble {:.4} of the useful work = ideal {:.4} + imbalance {:.4} + recompute {:.4} + comm {:.4}",
-        b.real, b.ideal, b.imbalance, b.recompute, b.comm
-    )?;
+    tables::plan(&report.summary, out)?;
     for step in report.timeline.iter().flatten() {
         writeln!(out, "stage {}  {:<10} {} to {}", step.stage, step.op, step.start, step.end)?;
     }

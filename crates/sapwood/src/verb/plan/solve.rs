@@ -1,0 +1,299 @@
+//! `sapwood plan MODEL`: chooses a plan.
+
+use super::exports::{self, Export, Exported};
+use super::given::Given;
+use super::stated::group;
+use super::tables;
+use crate::cli::resources::peak_rss_bytes;
+use crate::cli::{Context, Exit, Failure, Run};
+use clap::Args;
+use sapwood_files::interrupt;
+use sapwood_plan::export;
+use sapwood_plan::import;
+use sapwood_plan::layout::Layout;
+use sapwood_plan::problem::Problem;
+use sapwood_plan::report::Summary;
+use sapwood_plan::schedule;
+use sapwood_plan::solve::{self as choose, Best, Considered, Express, Group, Infeasible, Proof, Request, Solved};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Numbers of chunks that `auto` tries.
+const CHUNKS: [usize; 4] = [1, 2, 3, 4];
+
+/// Schedules that `auto` tries.
+const SCHEDULES: &str = "1f1b,interleaved,interleaved-lm";
+
+#[derive(Debug, Args)]
+pub(super) struct Solve {
+    #[command(flatten)]
+    given: Given,
+    /// Chunks of each stage that may be taken: numbers, or auto (1 to 4)
+    #[arg(long, value_name = "N,..|auto", default_value = "auto")]
+    chunks: String,
+    /// Schedules that may be taken: names, or auto (1f1b, interleaved, interleaved-lm)
+    #[arg(long, value_name = "NAME,..|auto", default_value = "auto")]
+    schedule: String,
+    /// Groups of micro-batches of interleaved schedules: first, uniform:SIZE, or auto
+    #[arg(long, value_name = "RULE", default_value = "auto")]
+    group: String,
+    /// Only plans that this framework can state: any, megatron or mindformers [default: that of --export, else any]
+    #[arg(long, value_name = "FRAMEWORK", value_parser = ["any", "megatron", "mindformers"])]
+    express: Option<String>,
+    /// How a plan is proven to be good: lp (linear relaxation with critical-path cuts) or none
+    #[arg(long, value_name = "PROOF", default_value = "lp", value_parser = ["lp", "none"])]
+    bound: String,
+    /// Distance from the lower bound at which the search may end, such as 0.01
+    #[arg(long, value_name = "F", default_value_t = 0.01)]
+    gap: f64,
+    /// Moves that are tried in all
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    moves: u64,
+    /// Time after which the best plan so far is the answer, such as 60s
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<String>,
+    /// Begin with the plan of a file that --out wrote
+    #[arg(long, value_name = "FILE.json")]
+    from: Option<PathBuf>,
+    /// Write the plan for a framework: megatron, mindformers or plan_json, to a file or - (repeatable)
+    #[arg(long, value_name = "KIND=PATH")]
+    export: Vec<Export>,
+    /// Write the plan with all that is known of it as JSON
+    #[arg(short, long, value_name = "FILE.json")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    status: &'static str,
+    complete: bool,
+    interrupted: bool,
+    #[serde(flatten)]
+    plan: Option<Summary>,
+    lower_bound: Option<f64>,
+    lower_bound_scope: &'static str,
+    gap: Option<f64>,
+    seed: String,
+    moves: u64,
+    express: Expressed,
+    considered: Vec<Considered>,
+    infeasible: Option<Infeasible>,
+    exports: Vec<Exported>,
+    warnings: Vec<String>,
+    measured: Measured,
+}
+
+/// What it costs that a framework has to state the plan.
+#[derive(Serialize)]
+struct Expressed {
+    framework: &'static str,
+    /// Recomputation, where one setting holds for all.
+    recompute: Option<String>,
+    /// The makespan of the best plan found without the restriction.
+    makespan_of_any: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    wall_s: f64,
+    moves_per_s: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+impl Run for Solve {
+    fn run(self, cx: &Context) -> Result<Exit, Failure> {
+        let start = Instant::now();
+        let model = self.given.model(cx)?;
+        let stages = self.given.stages(None)?;
+        let problem = self.given.problem(cx, model, stages)?;
+        let express = self.express()?;
+        let request = self.request(cx, &problem, express)?;
+        self.export.iter().try_for_each(Export::check)?;
+        interrupt::install()?;
+        let limit = self.time_limit.as_deref().map(sapwood_machine::units::seconds).transpose();
+        let limit = limit.map_err(|why| Failure::usage(format!("--time-limit: {why}")))?;
+        let stop = || interrupt::requested() || limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
+        let runtime = cx.runtime()?;
+        let mut solved = choose::solve(runtime.exec(), &request, &stop)?;
+        let free = match (&solved.best, express) {
+            (Some(best), Express::Megatron | Express::Mindformers) => {
+                // A plan that is never worse than the restricted one: it begins with it.
+                let request = Request { express: Express::Any, start: Some(best.layout.clone()), ..request.clone() };
+                let free = choose::solve(runtime.exec(), &request, &stop)?;
+                solved.moves += free.moves;
+                solved.complete &= free.complete;
+                free.best.map(|free| free.outcome.makespan.min(best.outcome.makespan))
+            }
+            _ => None,
+        };
+        let interrupted = interrupt::requested();
+        let infeasible = match (&solved.best, &solved.failure) {
+            (None, Some(failure)) if !stop() => {
+                choose::infeasible(runtime.exec(), &request, failure, &self.given.caps_of(), &stop)?
+            }
+            _ => None,
+        };
+        let written = match &solved.best {
+            Some(best) => exports::texts(&self.export, &export::Plan::new(&problem, &best.order, &best.layout))?,
+            None => Vec::new(),
+        };
+        let wall_s = start.elapsed().as_secs_f64();
+        let report =
+            self.report(cx, &problem, &solved, (free, interrupted, infeasible), exports::listed(&written), wall_s)?;
+        if solved.best.is_some() {
+            exports::write(&written, cx.flags.json)?;
+            if let Some(path) = &self.out {
+                let text = serde_json::to_string_pretty(&report)? + "\n";
+                sapwood_files::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
+            }
+        }
+        cx.emit(&report, |out| print(&report, &problem, &self, out))?;
+        Ok(match &solved.best {
+            _ if interrupted => Exit::Interrupted,
+            None => Exit::No,
+            Some(_) => Exit::Done,
+        })
+    }
+}
+
+impl Solve {
+    fn request<'a>(&self, cx: &Context, problem: &'a Problem, express: Express) -> Result<Request<'a>, Failure> {
+        if !(self.gap >= 0.0 && self.gap.is_finite()) {
+            return Err(Failure::usage(format!("--gap {}: write 0 or more", self.gap)));
+        }
+        let schedules = if self.schedule == "auto" { SCHEDULES } else { self.schedule.as_str() };
+        let number = |text: &str| match text.trim().parse() {
+            Ok(chunks) if chunks > 0 => Ok(chunks),
+            _ => Err(Failure::usage(format!("--chunks {}: numbers from 1 on, or auto", self.chunks))),
+        };
+        let chunks: Vec<usize> = match self.chunks.as_str() {
+            "auto" => CHUNKS.to_vec(),
+            list => list.split(',').map(number).collect::<Result<_, _>>()?,
+        };
+        // Half of the moves say what the restriction costs.
+        let moves = if express == Express::Any { self.moves } else { self.moves / 2 };
+        Ok(Request {
+            problem,
+            micro_batches: self.given.micro_batches(None)?,
+            schedules: schedules.split(',').map(|name| schedule::find(name.trim())).collect::<Result<_, _>>()?,
+            chunks,
+            group: if self.group == "auto" { Group::Auto } else { Group::Of(group(&self.group)?) },
+            express,
+            proof: if self.bound == "lp" { Proof::Lp } else { Proof::None },
+            gap: self.gap,
+            moves,
+            seed: cx.flags.seed,
+            rendezvous: self.given.rendezvous(),
+            start: self.start(problem)?,
+        })
+    }
+
+    /// The partition to begin with.
+    fn start(&self, problem: &Problem) -> Result<Option<Layout>, Failure> {
+        let Some(path) = &self.from else { return Ok(None) };
+        let bytes = sapwood_files::read(path)?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{}: no UTF-8 text", path.display())))?;
+        let found = import::read(import::find("plan_json")?, &text, problem.model(), &import::Options::default());
+        let found = found.map_err(|why| Failure::usage(format!("--from {}: {why}", path.display())))?;
+        // Its kinds must be allowed here, too.
+        problem.check(&found.layout.counts(problem)?)?;
+        Ok(Some(found.layout))
+    }
+
+    /// The framework that has to state the plan: the one that is named, else that of the exports.
+    fn express(&self) -> Result<Express, Failure> {
+        let named = |name: &str| match name {
+            "megatron" => Express::Megatron,
+            "mindformers" => Express::Mindformers,
+            _ => Express::Any,
+        };
+        if let Some(name) = &self.express {
+            return Ok(named(name));
+        }
+        let mut wanted: Vec<Express> = self.export.iter().map(|export| named(&export.kind)).collect();
+        wanted.retain(|express| *express != Express::Any);
+        wanted.dedup();
+        match wanted[..] {
+            [] => Ok(Express::Any),
+            [only] => Ok(only),
+            _ => {
+                Err(Failure::usage("--export names two frameworks")
+                    .hint("say which one has to state the plan: --express"))
+            }
+        }
+    }
+
+    fn report(
+        &self,
+        cx: &Context,
+        problem: &Problem,
+        solved: &Solved,
+        (free, interrupted, infeasible): (Option<u64>, bool, Option<Infeasible>),
+        exports: Vec<Exported>,
+        wall_s: f64,
+    ) -> Result<Report, Failure> {
+        let best = solved.best.as_ref();
+        let bounded = best.filter(|best| best.lower_bound > 0);
+        let time = problem.time();
+        let plan =
+            |best: &Best| Summary::new(problem, &best.order, &best.layout, &best.outcome, self.given.micro_batch_size);
+        Ok(Report {
+            schema: "sapwood.plan.solve/1",
+            status: match best {
+                None => "infeasible",
+                Some(_) if solved.optimal => "optimal",
+                Some(_) => "feasible",
+            },
+            complete: solved.complete && !interrupted,
+            interrupted,
+            plan: best.map(plan).transpose()?,
+            lower_bound: bounded.map(|best| time.show(best.lower_bound)),
+            lower_bound_scope: "schedule",
+            gap: bounded.map(|best| best.outcome.makespan as f64 / best.lower_bound as f64 - 1.0),
+            seed: cx.flags.seed.to_string(),
+            moves: solved.moves,
+            express: Expressed {
+                framework: match self.express()? {
+                    Express::Any => "any",
+                    Express::Megatron => "megatron",
+                    Express::Mindformers => "mindformers",
+                },
+                recompute: best.and_then(|best| best.setting.as_ref()).map(|setting| setting.to_string()),
+                makespan_of_any: free.map(|ticks| time.show(ticks)),
+            },
+            considered: solved.considered.clone(),
+            infeasible,
+            exports,
+            warnings: problem.model().warnings.clone(),
+            measured: Measured { wall_s, moves_per_s: solved.moves as f64 / wall_s, peak_rss_bytes: peak_rss_bytes() },
+        })
+    }
+}
+
+fn print(report: &Report, problem: &Problem, flags: &Solve, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    let Some(plan) = &report.plan else {
+        writeln!(out, "no plan fits")?;
+        tables::considered(&report.considered, out)?;
+        return match &report.infeasible {
+            Some(infeasible) => tables::infeasible(infeasible, problem.model().memory_unit.name(), out),
+            None => Ok(()),
+        };
+    };
+    tables::plan(plan, out)?;
+    if let (Some(bound), Some(gap)) = (report.lower_bound, report.gap) {
+        let optimal = if report.status == "optimal" { ": no plan of those considered is faster" } else { "" };
+        writeln!(out, "no plan of this schedule is below {bound}; gap {:.2} %{optimal}", 100.0 * gap)?;
+    }
+    if let Some(free) = report.express.makespan_of_any {
+        let cost = 100.0 * (plan.makespan / free - 1.0);
+        writeln!(out, "{}: {cost:.2} % slower than the best plan of any form, {free}", report.express.framework)?;
+    }
+    tables::considered(&report.considered, out)?;
+    if !report.complete {
+        writeln!(out, "stopped early: the best plan so far, {} of {} moves", report.moves, flags.moves)?;
+    }
+    Ok(())
+}

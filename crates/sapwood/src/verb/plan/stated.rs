@@ -1,0 +1,116 @@
+//! A plan as the user states it: a layout string, flags of a job, a file.
+
+use super::given::Given;
+use crate::cli::{Context, Failure};
+use clap::Args;
+use sapwood_plan::import::{self, Imported};
+use sapwood_plan::layout::Layout;
+use sapwood_plan::megatron::Setting;
+use sapwood_plan::model::Model;
+use sapwood_plan::problem::Problem;
+use sapwood_plan::schedule::{self, Dims, Grouping};
+use sapwood_plan::simulate::Order;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct Stated {
+    /// The plan as Megatron-LM's layout string, such as Ettt|ttttL; --recompute-layers says what it recomputes
+    #[arg(long, value_name = "STRING", group = "plan_of")]
+    layout: Option<String>,
+    /// The plan as flags of a Megatron-LM job, read as Megatron-LM reads them
+    #[arg(long, value_name = "FLAGS", group = "plan_of", allow_hyphen_values = true)]
+    megatron_flags: Option<String>,
+    /// The plan as --out wrote it
+    #[arg(long, value_name = "FILE.json", group = "plan_of")]
+    plan: Option<PathBuf>,
+    /// The plan as MindFormers' YAML
+    #[arg(long, value_name = "FILE.yaml", group = "plan_of")]
+    yaml: Option<PathBuf>,
+    /// What all layers of --layout recompute: none, full, or another kind of the model
+    #[arg(long, value_name = "KIND", default_value = "none", requires = "layout")]
+    recompute_layers: String,
+    /// Further layers of tokens may have a loss each
+    #[arg(long)]
+    megatron_multi_loss: bool,
+    /// Schedule [default: what the plan states, else 1f1b, or interleaved with several chunks]
+    #[arg(long, value_name = "NAME")]
+    pub(super) schedule: Option<String>,
+    /// Groups of micro-batches of interleaved schedules: first, or uniform:SIZE [default: what the plan states, else first]
+    #[arg(long, value_name = "RULE")]
+    pub(super) group: Option<String>,
+}
+
+/// A plan of a problem.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) problem: Problem,
+    pub(super) order: Order,
+    pub(super) layout: Layout,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Stated {
+    /// The stated plan of the given model.
+    pub(super) fn read(&self, cx: &Context, given: &Given) -> Result<Planned, Failure> {
+        let model = given.model(cx)?;
+        let imported = self.imported(&model, given)?;
+        let stages = given.stages(Some(imported.stages))?;
+        let group = match (&self.group, imported.group) {
+            (Some(text), _) => group(text)?,
+            (None, Some(size)) => Grouping::Uniform(size),
+            (None, None) => Grouping::First,
+        };
+        let micro_batches = given.micro_batches(imported.micro_batches)?;
+        let dims = Dims { stages, chunks: imported.chunks, micro_batches, group };
+        let default = if imported.chunks > 1 { "interleaved" } else { "1f1b" };
+        let name = self.schedule.as_deref().or(imported.schedule).unwrap_or(default);
+        let order = Order::new(schedule::find(name)?, &dims)?;
+        let mut problem = given.problem(cx, model, stages)?;
+        if imported.layout.body(&problem).contains(&0) {
+            problem = problem.allow_empty();
+        }
+        Ok(Planned { problem, order, layout: imported.layout, warnings: imported.warnings })
+    }
+
+    fn imported(&self, model: &Model, given: &Given) -> Result<Imported, Failure> {
+        let file = |path: &Path| -> Result<String, Failure> {
+            let bytes = sapwood_files::read(path)?;
+            String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{}: no UTF-8 text", path.display())))
+        };
+        let (name, text, place) = if let Some(text) = &self.layout {
+            ("megatron_layout", text.clone(), "--layout".to_owned())
+        } else if let Some(text) = &self.megatron_flags {
+            ("megatron_flags", text.clone(), "--megatron-flags".to_owned())
+        } else if let Some(path) = &self.plan {
+            ("plan_json", file(path)?, path.display().to_string())
+        } else if let Some(path) = &self.yaml {
+            ("mindformers_yaml", file(path)?, path.display().to_string())
+        } else {
+            return Err(Failure::usage("no plan is stated")
+                .hint("--layout STRING, --megatron-flags FLAGS, --plan FILE.json or --yaml FILE.yaml"));
+        };
+        let options = import::Options {
+            stages: given.stages.map(|stages| stages as usize),
+            recompute: match self.recompute_layers.as_str() {
+                "none" => Setting::None,
+                "full" => Setting::Uniform,
+                kind => Setting::Selective(kind.to_owned()),
+            },
+            multi_loss: self.megatron_multi_loss,
+        };
+        import::read(import::find(name)?, &text, model, &options)
+            .map_err(|why| Failure::usage(format!("{place}: {why}")))
+    }
+}
+
+/// The rule of groups of a text.
+pub(super) fn group(text: &str) -> Result<Grouping, Failure> {
+    match text.split_once(':') {
+        None if text == "first" => Ok(Grouping::First),
+        Some(("uniform", size)) => match size.parse() {
+            Ok(size) if size > 0 => Ok(Grouping::Uniform(size)),
+            _ => Err(Failure::usage(format!("--group {text}: the size of a group is a number of micro-batches"))),
+        },
+        _ => Err(Failure::usage(format!("--group {text}: write first or uniform:SIZE"))),
+    }
+}
