@@ -136,6 +136,11 @@ pub fn solve(
     problem.accepts(order.dims())?;
     let setting = Setting::new(problem, order, vectors, options)?;
     let seeds = seeds::feasible(&setting, options)?;
+    if options.moves == 0 {
+        // What fits is all that is asked.
+        let seed = seeds.into_iter().next().ok_or(Error::Problem { what: "no partition to begin with".into() })?;
+        return Ok(Found::of(problem, &seed, 0, true));
+    }
     let mut chains: Vec<anneal::Chain> = (0..CHAINS).map(|at| anneal::Chain::new(at, &seeds, options)).collect();
     let mut complete = true;
     let schedule = anneal::Cooling::new(&seeds[0], options.moves / CHAINS as u64);
@@ -166,13 +171,14 @@ pub fn solve(
     })?;
     let best =
         ends.into_iter().min_by(|a, b| a.compare(b, &setting)).ok_or(Error::Problem { what: "no chain".into() })?;
-    Ok(Found {
-        layout: Layout::of_counts(problem, &best.counts),
-        makespan: best.makespan,
-        peaks: best.peaks,
-        moves,
-        complete,
-    })
+    Ok(Found::of(problem, &best, moves, complete))
+}
+
+impl Found {
+    fn of(problem: &Problem, state: &State, moves: u64, complete: bool) -> Found {
+        let layout = Layout::of_counts(problem, &state.counts);
+        Found { layout, makespan: state.makespan, peaks: state.peaks.clone(), moves, complete }
+    }
 }
 
 #[cfg(test)]

@@ -79,9 +79,10 @@ pub(super) fn all(request: &Request<'_>) -> Result<(Vec<Candidate>, Vec<Consider
     let (mut possible, mut others, mut first) = (Vec::new(), Vec::new(), None);
     for &chunks in &request.chunks {
         for &entry in &request.schedules {
-            // The interleaved schedules with one chunk are 1f1b.
+            // The interleaved schedules with one chunk are 1f1b, and the others have no more than one.
             let same = chunks == 1 && entry.shape.groups && request.schedules.iter().any(|e| e.name == "1f1b");
-            if same {
+            let single = chunks > 1 && !entry.shape.chunks && request.chunks.contains(&1);
+            if same || single {
                 continue;
             }
             match of(request, entry, chunks) {

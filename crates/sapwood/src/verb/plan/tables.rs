@@ -79,18 +79,25 @@ pub(super) fn considered(all: &[Considered], out: &mut dyn Write) -> Result<()> 
         row
     };
     let head = ["considered", "chunks", "groups", "recompute", "lower bound", "makespan", "outcome"].map(String::from);
-    let line = |line: &Considered| {
+    // Lines that differ in nothing but their setting of recomputation become one.
+    let same = |a: &Considered, b: &Considered| {
+        let key = |line: &Considered| (line.schedule.clone(), line.chunks, line.group.clone(), line.reason.clone());
+        a.makespan.is_none() && b.makespan.is_none() && key(a) == key(b)
+    };
+    let line = |lines: &[Considered]| {
+        let line = &lines[0];
+        let many = format!("{} settings", lines.len());
         row([
             line.schedule.clone(),
             line.chunks.to_string(),
             line.group.clone().unwrap_or_else(|| "-".to_owned()),
-            line.recompute.clone().unwrap_or_else(|| "-".to_owned()),
+            if lines.len() > 1 { many } else { line.recompute.clone().unwrap_or_else(|| "-".to_owned()) },
             shown(line.lower_bound),
             shown(line.makespan),
             line.reason.clone(),
         ])
     };
-    let rows: Vec<Vec<String>> = std::iter::once(row(head)).chain(all.iter().map(line)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(row(head)).chain(all.chunk_by(same).map(line)).collect();
     aligned(&rows, out)
 }
 
@@ -103,7 +110,7 @@ pub(super) fn infeasible(found: &Infeasible, unit: &str, out: &mut dyn Write) ->
         found.stage, found.need, found.cap
     )?;
     for remedy in &found.remedies {
-        writeln!(out, "a plan fits with {}: makespan {}", remedy.change, remedy.makespan)?;
+        writeln!(out, "a plan fits with {}", remedy.change)?;
     }
     if found.remedies.is_empty() {
         writeln!(out, "none of the changes that were tried makes a plan fit")?;
