@@ -1,5 +1,7 @@
 //! `sapwood plan`: pipelines of very large networks. Without a sub-verb it chooses a plan; the sub-verbs are in `plan/`.
 
+mod explain;
+mod export;
 mod exports;
 mod given;
 mod simulate;
@@ -27,6 +29,10 @@ pub(crate) struct Plan {
 enum Command {
     /// Say exactly how long a plan takes, how much each stage keeps in memory, and where the bubble is
     Simulate(Box<simulate::Simulate>),
+    /// Say why a plan takes as long as it does: where the bubble is, what would help, what differs from another plan
+    Explain(Box<explain::Explain>),
+    /// Write a plan for a framework: megatron, mindformers or plan_json
+    Export(export::ExportPlan),
 }
 
 impl Run for Box<Plan> {
@@ -34,6 +40,8 @@ impl Run for Box<Plan> {
         match self.command {
             None => self.solve.run(cx),
             Some(Command::Simulate(flags)) => flags.run(cx),
+            Some(Command::Explain(flags)) => flags.run(cx),
+            Some(Command::Export(flags)) => flags.run(cx),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Largest model description that is read from stdin.
 const MOST_STDIN: u64 = 64 << 20;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct Given {
     /// The model: a description with measured costs (SAPP's JSON or the project's TOML), or `-`
     #[arg(value_name = "MODEL")]
@@ -65,6 +65,11 @@ impl Given {
     /// Whether transfers are rendezvous.
     pub(super) fn rendezvous(&self) -> bool {
         self.link == "blocking"
+    }
+
+    /// The same with a number of stages.
+    pub(super) fn with_stages(&self, stages: usize) -> Given {
+        Given { stages: u32::try_from(stages).ok(), ..self.clone() }
     }
 
     /// Whether a model is named.

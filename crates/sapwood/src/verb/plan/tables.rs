@@ -1,7 +1,8 @@
 //! Plans as text.
 
 use crate::verb::table::aligned;
-use sapwood_plan::report::{Chunk, Stage, Summary};
+use sapwood_plan::explain::items;
+use sapwood_plan::report::{Stage, Summary};
 use sapwood_plan::solve::{Considered, Infeasible};
 use std::io::{Result, Write};
 
@@ -53,16 +54,6 @@ fn stages(plan: &Summary, out: &mut dyn Write) -> Result<()> {
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(plan.stage.iter().map(row)).collect();
     aligned(&rows, out)
-}
-
-/// The layers of a chunk: `HEAD, 5 BODY (both), 1 BODY (full)`.
-fn items(chunk: &Chunk) -> String {
-    let item = |run: &sapwood_plan::report::Run| {
-        let kind = if run.recompute == "none" { String::new() } else { format!(" ({})", run.recompute) };
-        format!("{} {}{kind}", run.count, run.segment)
-    };
-    let items: Vec<String> = chunk.items.iter().map(item).collect();
-    if items.is_empty() { "-".to_owned() } else { items.join(", ") }
 }
 
 /// A row for each combination that was considered.
