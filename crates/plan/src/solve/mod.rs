@@ -165,13 +165,15 @@ fn one(
             true,
         ));
     }
-    if stop() {
-        solved.complete = false;
+    let stopped = stop();
+    solved.complete &= !stopped;
+    if stopped && solved.best.is_some() {
         return Ok((candidate.line.with(problem, bound, None, "stopped before its turn".to_owned()), false));
     }
     let target = bound.map_or(0, |bound| (bound as f64 * (1.0 + request.gap)) as u64);
     let options = search::Options {
-        moves,
+        // A plan that fits is found in any case.
+        moves: if stopped { 0 } else { moves },
         seed: request.seed,
         target: target.max(bound.unwrap_or(0)),
         starts: candidate.starts,

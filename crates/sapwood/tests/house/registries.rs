@@ -40,6 +40,8 @@ pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/graph/src/centrality", "docs/rank.md", &[]),
     registry("crates/plan/src/schedule", "docs/plan.md", &["group", "op"]),
     registry("crates/plan/src/model/readers", "docs/plan.md", &[]),
+    registry("crates/plan/src/import", "docs/plan.md", &[]),
+    registry("crates/plan/src/export", "docs/plan.md", &[]),
     registry("crates/train/src/model", "docs/train.md", &[]),
     registry("crates/train/src/init", "docs/train.md", &[]),
     registry("crates/train/src/optimiser", "docs/train.md", &["checks", "clip", "moments"]),

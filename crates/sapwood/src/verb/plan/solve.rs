@@ -45,7 +45,7 @@ pub(super) struct Solve {
     #[arg(long, value_name = "PROOF", default_value = "lp", value_parser = ["lp", "none"])]
     bound: String,
     /// Distance from the lower bound at which the search may end, such as 0.01
-    #[arg(long, value_name = "F", default_value_t = 0.01)]
+    #[arg(long, value_name = "F", default_value_t = 0.01, allow_negative_numbers = true)]
     gap: f64,
     /// Moves that are tried in all
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
