@@ -4,7 +4,7 @@
 //! chunk: those right after a forward, and those during a backward, when a transient of its chunk comes on top. Vectors that
 //! another one dominates never decide and are left out. The peak is exact and linear in the activations.
 
-use super::Order;
+use super::{Order, Span};
 use crate::schedule::{Kind, Op};
 
 /// Micro-batches alive at one moment of a stage.
@@ -75,6 +75,37 @@ impl Peak {
     pub fn total(&self) -> u64 {
         self.constant + self.kept + self.transient
     }
+}
+
+/// The memory of a stage over time: what holds from each tick on, at the ticks of its timeline where it changes.
+pub fn curve(order: &Order, stage: usize, memory: &Activations, spans: &[Span]) -> Vec<(u64, u64)> {
+    let split = order.shape().splits_backward;
+    let mut now = memory.constant[stage];
+    let mut points = vec![(0, now)];
+    let mut set = |at: u64, now: u64| match points.last_mut() {
+        Some(last) if last.0 == at => last.1 = now,
+        _ => points.push((at, now)),
+    };
+    for span in spans {
+        let at = span.op.virtual_stage as usize;
+        let released = if split { Kind::Weight } else { Kind::Backward };
+        match span.op.kind {
+            Kind::Forward => {
+                now += memory.kept[at];
+                set(span.start, now);
+            }
+            Kind::Backward if memory.transient[at] > 0 => {
+                set(span.start, now + memory.transient[at]);
+                set(span.end, now);
+            }
+            Kind::Backward | Kind::Weight => {}
+        }
+        if span.op.kind == released {
+            now -= memory.kept[at];
+            set(span.end, now);
+        }
+    }
+    points
 }
 
 impl Vectors {

@@ -4,6 +4,7 @@ mod explain;
 mod export;
 mod exports;
 mod given;
+mod page;
 mod simulate;
 mod solve;
 mod stated;

@@ -3,8 +3,9 @@
 use super::given::Given;
 use super::simulate::{exceeding, judge};
 use super::stated::{Planned, Stated};
-use super::tables;
+use super::{page, tables};
 use crate::cli::{Context, Exit, Failure, Run};
+use crate::verb::page::check_report;
 use crate::verb::table::aligned;
 use clap::Args;
 use sapwood_plan::explain::{self, Difference, Gradient};
@@ -48,6 +49,7 @@ struct Report {
 impl Run for Box<Explain> {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         let planned = self.stated.read(cx, &self.given)?;
+        check_report(cx)?;
         let outcome = judge(&planned, &self.given)?;
         let Planned { problem, order, layout, warnings } = &planned;
         let summary = Summary::new(problem, order, layout, &outcome, self.given.micro_batch_size)?;
@@ -65,6 +67,7 @@ impl Run for Box<Explain> {
             warnings: warnings.clone(),
         };
         warnings.iter().for_each(|warning| cx.warn(warning));
+        page::write(cx, page::Sources::of(problem, order, &outcome, &report.summary, &report.gradients))?;
         cx.emit(&report, |out| print(&report, self.against.is_some(), out))?;
         exceeding(cx, &planned, &outcome)
     }

@@ -3,9 +3,10 @@
 use super::exports::{self, Export, Exported};
 use super::given::Given;
 use super::stated::group;
-use super::tables;
+use super::{page, tables};
 use crate::cli::resources::peak_rss_bytes;
 use crate::cli::{Context, Exit, Failure, Run};
+use crate::verb::page::check_report;
 use clap::Args;
 use sapwood_files::interrupt;
 use sapwood_plan::export;
@@ -110,6 +111,7 @@ impl Run for Solve {
         let problem = self.given.problem(cx, model, stages)?;
         let express = self.express()?;
         let request = self.request(cx, &problem, express)?;
+        check_report(cx)?;
         self.export.iter().try_for_each(Export::check)?;
         interrupt::install()?;
         let limit = self.time_limit.as_deref().map(sapwood_machine::units::seconds).transpose();
@@ -148,6 +150,18 @@ impl Run for Solve {
                 let text = serde_json::to_string_pretty(&report)? + "\n";
                 sapwood_files::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
             }
+        }
+        if let (Some(best), Some(summary)) = (&solved.best, &report.plan) {
+            let sources = page::Sources {
+                problem: &problem,
+                order: &best.order,
+                outcome: &best.outcome,
+                summary,
+                bound: report.lower_bound.zip(report.gap),
+                considered: &report.considered,
+                gradients: &[],
+            };
+            page::write(cx, sources)?;
         }
         cx.emit(&report, |out| print(&report, &problem, &self, out))?;
         Ok(match &solved.best {
