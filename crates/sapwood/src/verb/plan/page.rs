@@ -81,6 +81,11 @@ fn time_axis(from: &Sources<'_>) -> Axis {
     Axis::new("time").unit(unit(from.summary.time_unit.as_deref()))
 }
 
+/// A number with all its digits: plans are exact.
+fn exact(value: f64) -> Cell {
+    Cell::figure(value.to_string())
+}
+
 fn shown(value: f64, unit: Option<&str>) -> String {
     let value = value.to_string();
     unit.map_or_else(|| value.clone(), |unit| format!("{value} {unit}"))
@@ -261,22 +266,20 @@ fn layers(from: &Sources<'_>) -> Section {
     let memory = summary.memory_unit.as_deref();
     let mut columns = vec![Column::new("stage"), column("peak", memory), column("cap", memory), column("busy", time)];
     columns.push(Column::new("of the critical path").unit("%"));
-    columns.extend((0..summary.chunks).map(|chunk| Column::new(format!("chunk {chunk}"))));
-    let mut table = Table::new("Stages and their layers").columns(columns);
+    let mut table = Table::new("What each stage keeps and does").columns(columns);
+    let chunks = (0..summary.chunks).map(|chunk| Column::new(format!("chunk {chunk}")));
+    let mut layers = Table::new("Layers of each chunk, with what they recompute")
+        .columns(std::iter::once(Column::new("stage")).chain(chunks));
     for stage in &summary.stage {
-        let number = |value: Option<f64>| value.map_or_else(Cell::missing, Cell::number);
+        let number = |value: Option<f64>| value.map_or_else(Cell::missing, exact);
         let share = stage.critical_share.map_or_else(Cell::missing, |share| Cell::fixed(100.0 * share, 1));
-        let mut cells = vec![
-            Cell::count(stage.stage as u64),
-            Cell::number(stage.peak),
-            number(stage.cap),
-            number(stage.busy),
-            share,
-        ];
-        cells.extend(stage.chunk.iter().map(|chunk| Cell::text(items(chunk))));
+        let cells = [Cell::count(stage.stage as u64), exact(stage.peak), number(stage.cap), number(stage.busy), share];
         table = table.row(cells);
+        let chunks = stage.chunk.iter().map(|chunk| Cell::text(items(chunk)));
+        layers = layers.row(std::iter::once(Cell::count(stage.stage as u64)).chain(chunks));
     }
-    Section::new("Stages").table(table)
+    let section = Section::new("Stages").table(table);
+    if summary.layout.is_some() { section.table(layers) } else { section }
 }
 
 fn gradients(from: &Sources<'_>) -> Option<Section> {
@@ -288,7 +291,7 @@ fn gradients(from: &Sources<'_>) -> Option<Section> {
     let columns = [Column::new("change"), time.map_or(column.clone(), |unit| column.unit(unit))];
     let mut table = Table::new("The largest gain first, by the exact simulator").columns(columns);
     for gradient in from.gradients.iter().take(24) {
-        table = table.row([Cell::text(&gradient.change), Cell::number(gradient.makespan_change)]);
+        table = table.row([Cell::text(&gradient.change), exact(gradient.makespan_change)]);
     }
     Some(Section::new("What would help").table(table))
 }
@@ -300,7 +303,7 @@ fn considered(from: &Sources<'_>) -> Option<Section> {
     let columns = ["schedule", "chunks", "groups", "recompute", "lower bound", "makespan", "outcome"];
     let mut table = Table::new("Every combination that was considered").columns(columns.map(Column::new));
     let text = |value: &Option<String>| value.as_ref().map_or_else(Cell::missing, Cell::text);
-    let number = |value: Option<f64>| value.map_or_else(Cell::missing, Cell::number);
+    let number = |value: Option<f64>| value.map_or_else(Cell::missing, exact);
     for line in from.considered {
         table = table.row([
             Cell::text(&line.schedule),

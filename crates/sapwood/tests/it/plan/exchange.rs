@@ -83,3 +83,19 @@ fn two_plans_differ_where_they_do() {
     std::fs::write(out, "{\"schema\": \"sapwood.plan.solve/1\"").unwrap();
     assert!(refused(&[&flags[..], &["--layout", even, "--against", out]].concat()).contains("plan.json"));
 }
+
+#[test]
+fn a_report_is_written_where_it_can_be() {
+    let scratch = scratch::folder().unwrap();
+    let page = scratch.path().join("plan.html");
+    let model = reference();
+    let flags =
+        ["explain", &model, "--stages", "16", "--micro-batches", "32", "--layout", "E(t*6|)*15t*6L", "--report"];
+    found(&[&flags[..], &[page.to_str().unwrap()]].concat());
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.contains("95487") && text.contains("E(t*6|)*15t*6L"));
+    // A file of another kind is not replaced.
+    std::fs::write(&page, "mine").unwrap();
+    assert!(refused(&[&flags[..], &[page.to_str().unwrap()]].concat()).contains("plan.html"));
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
+}
