@@ -33,7 +33,7 @@ pub(super) fn walk(state: &mut State, setting: &Setting<'_>, seed: u64, number: 
         }
         let words: Words = stream.at(CHAIN + number as u32, 0, at)?;
         changes.clear();
-        if !moves::propose(setting, state, words, &mut changes) {
+        if !moves::propose(setting, state, words, None, &mut changes) {
             continue;
         }
         let mut other = Undo { stages: Vec::new() };
