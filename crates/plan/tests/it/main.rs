@@ -6,3 +6,4 @@ mod exchange;
 mod golden_simulate;
 mod laws;
 mod reference;
+mod solve;
