@@ -81,8 +81,8 @@ pub(super) fn all(request: &Request<'_>) -> Result<(Vec<Candidate>, Vec<Consider
         for &entry in &request.schedules {
             // The interleaved schedules with one chunk are 1f1b, and the others have no more than one.
             let same = chunks == 1 && entry.shape.groups && request.schedules.iter().any(|e| e.name == "1f1b");
-            let others = request.chunks.contains(&1) || request.schedules.iter().any(|e| e.shape.chunks);
-            let single = chunks > 1 && !entry.shape.chunks && others;
+            let elsewhere = request.chunks.contains(&1) || request.schedules.iter().any(|e| e.shape.chunks);
+            let single = chunks > 1 && !entry.shape.chunks && elsewhere;
             if same || single {
                 continue;
             }
