@@ -62,12 +62,13 @@ impl Affine {
         Some(self)
     }
 
-    fn at(&self, variables: &[f64], epigraphs: &[f64]) -> f64 {
+    /// `None` if a column has no value.
+    fn at(&self, variables: &[f64], epigraphs: &[f64]) -> Option<f64> {
         let of = |column: &Column| match *column {
-            Column::Variable(at) => variables[at],
-            Column::Epigraph(at) => epigraphs[at],
+            Column::Variable(at) => variables.get(at),
+            Column::Epigraph(at) => epigraphs.get(at),
         };
-        self.terms.iter().fold(self.constant, |sum, (column, coefficient)| sum + coefficient * of(column))
+        self.terms.iter().try_fold(self.constant, |sum, (column, coefficient)| Some(sum + coefficient * of(column)?))
     }
 
     fn finite(self, expression: &CostExpr) -> Result<Affine, CostError> {
@@ -80,13 +81,13 @@ impl Affine {
 }
 
 impl Linear {
-    /// The least value that the rows allow where the variables are `variables`, one for each that was given: that of the
-    /// expression there. Panics for fewer.
-    pub fn eval(&self, variables: &[f64]) -> f64 {
+    /// The least value that the rows allow where the variables have these values, in the order in which they were given: that
+    /// of the expression there. `None` if there are fewer values than variables that matter.
+    pub fn eval(&self, variables: &[f64]) -> Option<f64> {
         let mut epigraphs: Vec<f64> = Vec::with_capacity(self.epigraphs.len());
         for rows in &self.epigraphs {
-            let most = rows.iter().map(|row| row.at(variables, &epigraphs)).fold(f64::NEG_INFINITY, larger);
-            epigraphs.push(most);
+            let most = rows.iter().try_fold(f64::NEG_INFINITY, |most, row| Some(larger(most, row.at(variables, &epigraphs)?)));
+            epigraphs.push(most?);
         }
         self.value.at(variables, &epigraphs)
     }

@@ -83,6 +83,18 @@ fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b || (a == b && a.is_sign_positive()) { a } else { b }
 }
 
+/// The only one of all, or all as they are.
+fn only(mut all: Vec<CostExpr>) -> Result<CostExpr, Vec<CostExpr>> {
+    let last = all.pop();
+    match last {
+        Some(last) if all.is_empty() => Ok(last),
+        last => {
+            all.extend(last);
+            Err(all)
+        }
+    }
+}
+
 /// A constant as a whole number.
 fn whole(constant: f64) -> Result<u64, CostError> {
     let fits = (0.0..9_007_199_254_740_992.0).contains(&constant) && constant.fract() == 0.0;

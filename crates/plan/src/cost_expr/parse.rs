@@ -1,7 +1,7 @@
 //! Expressions from text, as they are printed.
 
 use super::print::bare;
-use super::{CostError, CostExpr};
+use super::{CostError, CostExpr, only};
 use std::str::FromStr;
 
 /// Most brackets, functions and signs within each other.
@@ -70,7 +70,7 @@ impl<'t> Parser<'t> {
             } else if self.take(&['-']) {
                 terms.push(negated(self.product()?));
             } else {
-                return Ok(alone(terms, CostExpr::Sum));
+                return Ok(only(terms).unwrap_or_else(CostExpr::Sum));
             }
         }
     }
@@ -80,7 +80,7 @@ impl<'t> Parser<'t> {
         while self.take(&['·', '*']) {
             factors.push(self.factor()?);
         }
-        Ok(alone(factors, CostExpr::Product))
+        Ok(only(factors).unwrap_or_else(CostExpr::Product))
     }
 
     fn factor(&mut self) -> Result<CostExpr, CostError> {
@@ -180,17 +180,6 @@ impl<'t> Parser<'t> {
             }
         }
         Err(self.wrong("a name without its closing `"))
-    }
-}
-
-/// `several` of all, or the only one.
-fn alone(mut all: Vec<CostExpr>, several: fn(Vec<CostExpr>) -> CostExpr) -> CostExpr {
-    match (all.len(), all.pop()) {
-        (1, Some(only)) => only,
-        (_, last) => {
-            all.extend(last);
-            several(all)
-        }
     }
 }
 

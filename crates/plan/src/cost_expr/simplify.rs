@@ -1,6 +1,6 @@
 //! Simpler expressions of the same value.
 
-use super::{CostExpr, larger};
+use super::{CostExpr, larger, only};
 
 impl CostExpr {
     /// The same with constants worked out and put first, sums in sums, products in products and maxima in maxima opened, and
@@ -76,13 +76,6 @@ fn put_first(constant: Option<f64>, rest: &mut Vec<CostExpr>) {
 }
 
 /// `several` of all, the only one, or what nothing is.
-fn alone(mut all: Vec<CostExpr>, nothing: CostExpr, several: fn(Vec<CostExpr>) -> CostExpr) -> CostExpr {
-    match (all.len(), all.pop()) {
-        (1, Some(only)) => only,
-        (_, None) => nothing,
-        (_, Some(last)) => {
-            all.push(last);
-            several(all)
-        }
-    }
+fn alone(all: Vec<CostExpr>, nothing: CostExpr, several: fn(Vec<CostExpr>) -> CostExpr) -> CostExpr {
+    only(all).unwrap_or_else(|all| if all.is_empty() { nothing } else { several(all) })
 }
