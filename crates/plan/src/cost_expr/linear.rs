@@ -86,7 +86,8 @@ impl Linear {
     pub fn eval(&self, variables: &[f64]) -> Option<f64> {
         let mut epigraphs: Vec<f64> = Vec::with_capacity(self.epigraphs.len());
         for rows in &self.epigraphs {
-            let most = rows.iter().try_fold(f64::NEG_INFINITY, |most, row| Some(larger(most, row.at(variables, &epigraphs)?)));
+            let most =
+                rows.iter().try_fold(f64::NEG_INFINITY, |most, row| Some(larger(most, row.at(variables, &epigraphs)?)));
             epigraphs.push(most?);
         }
         self.value.at(variables, &epigraphs)
