@@ -5,4 +5,5 @@ mod bound;
 mod exchange;
 mod golden_simulate;
 mod laws;
+mod own_toml;
 mod reference;
