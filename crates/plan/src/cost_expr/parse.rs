@@ -183,13 +183,14 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// What is taken off: the number that an expression begins with changes its sign.
+/// What is taken off: the number that an expression begins with changes its sign, and where it begins with none −1 does.
 fn negated(expression: CostExpr) -> CostExpr {
     match expression {
         CostExpr::Const(value) => CostExpr::Const(-value),
-        CostExpr::Product(mut factors) if matches!(factors.first(), Some(CostExpr::Const(_))) => {
-            if let Some(CostExpr::Const(value)) = factors.first_mut() {
-                *value = -*value;
+        CostExpr::Product(mut factors) if factors.len() > 1 => {
+            match factors.first_mut() {
+                Some(CostExpr::Const(value)) => *value = -*value,
+                _ => factors.insert(0, CostExpr::Const(-1.0)),
             }
             CostExpr::Product(factors)
         }

@@ -91,6 +91,15 @@ fn term(f: &mut Formatter<'_>, expression: &CostExpr) -> fmt::Result {
     }
 }
 
+/// Whether factors behind a minus are read as those of −1.
+fn reads_as_taken_off(first: &CostExpr, rest: &[CostExpr]) -> bool {
+    match first {
+        CostExpr::Const(_) => false,
+        CostExpr::Product(_) => !rest.is_empty(),
+        _ => true,
+    }
+}
+
 /// A term behind the first: what begins with a number below 0 is taken off.
 fn further_term(f: &mut Formatter<'_>, expression: &CostExpr) -> fmt::Result {
     if let Some(value) = negative(expression) {
@@ -102,7 +111,10 @@ fn further_term(f: &mut Formatter<'_>, expression: &CostExpr) -> fmt::Result {
         && let Some(value) = negative(first).filter(|_| !rest.is_empty())
     {
         f.write_str(" - ")?;
-        return product(f, &CostExpr::Const(-value), rest);
+        return match rest {
+            [next, further @ ..] if value == -1.0 && reads_as_taken_off(next, further) => product(f, next, further),
+            _ => product(f, &CostExpr::Const(-value), rest),
+        };
     }
     f.write_str(" + ")?;
     term(f, expression)

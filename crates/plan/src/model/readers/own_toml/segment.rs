@@ -119,7 +119,7 @@ fn times(table: &Table<'_>, kind: &LayerKind) -> Result<[f64; 3], String> {
         }
     }
     if !backward.is_finite() {
-        return Err(table.wrong("forward", format!("forward is {forward}, which is too large")));
+        return Err(table.wrong("forward", format!("forward is {forward:e}, which is too large")));
     }
     if weight > backward {
         return Err(

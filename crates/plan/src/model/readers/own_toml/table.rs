@@ -173,7 +173,8 @@ impl<'d> Table<'d> {
         if number.is_finite() && number >= 0.0 {
             return Ok(number);
         }
-        Err(at(format!("{key} is {number}, write a number from 0 on")))
+        let written = value.get_ref().as_float().map_or_else(|| number.to_string(), |float| float.as_str().to_owned());
+        Err(at(format!("{key} is {written}, write a number from 0 on")))
     }
 }
 
