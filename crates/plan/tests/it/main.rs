@@ -4,6 +4,7 @@
 mod bound;
 mod cost_expr;
 mod exchange;
+mod formulas;
 mod golden_simulate;
 mod laws;
 mod own_toml;
