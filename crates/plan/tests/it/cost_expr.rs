@@ -57,6 +57,27 @@ fn text() {
 }
 
 #[test]
+fn what_is_taken_off() {
+    let (a, b, number) = (CostExpr::symbol("a"), CostExpr::symbol("b"), CostExpr::Const);
+    let product = |factors: &[&CostExpr]| CostExpr::Product(factors.iter().map(|&f| f.clone()).collect());
+    let (pair, less) = (product(&[&a, &b]), number(-1.0));
+    for (off, printed) in [
+        (product(&[&less, &a]), "b - a"),
+        (product(&[&less, &a, &b]), "b - a·b"),
+        (product(&[&less, &pair]), "b - 1·(a·b)"),
+        (product(&[&less, &pair, &a]), "b - (a·b)·a"),
+        (product(&[&less, &product(&[])]), "b - 1·product()"),
+        (product(&[&less, &number(2.0)]), "b - 1·2"),
+        (product(&[&number(-2.0), &pair]), "b - 2·(a·b)"),
+        (product(&[&less]), "b + product(-1)"),
+        (number(-0.0), "b - 0"),
+    ] {
+        let sum = CostExpr::Sum(vec![b.clone(), off]);
+        assert_eq!((sum.to_string().as_str(), read(printed)), (printed, sum));
+    }
+}
+
+#[test]
 fn what_is_no_expression() {
     for (text, at, what) in [
         ("", 1, "a number, a name or ( is expected"),

@@ -148,6 +148,31 @@ fn members_of_the_json() {
     assert!(formulas(&problem, &order("1f1b", 1, 1, 2), &[1, 5], &outcome).is_err());
 }
 
+#[test]
+fn names_are_not_mistaken() {
+    let segment = |name: &str, kind: &str, activation: f64| {
+        let cost = KindCost { name: kind.to_owned(), activation, extra: 0.0, transient: 0.0 };
+        Segment {
+            name: name.to_owned(),
+            role: Role::Body,
+            count: 1,
+            forward: 1.0,
+            backward: 2.0,
+            weight: 1.0,
+            parameters: 0.0,
+            kinds: vec![cost],
+        }
+    };
+    let base = readers::parse("m.toml", MODEL.as_bytes(), &readers::Options::default()).unwrap();
+    let segments = vec![segment("a", "b,c", 3.0), segment("a,b", "c", 5.0), segment("#0", "c", 7.0)];
+    let model = Model { segments, constant: Vec::new(), tails: Vec::new(), ..base };
+    let problem = Problem::new(model, &[200.0], &[]).unwrap();
+    let (found, _) = of(&problem, &order("1f1b", 1, 1, 1), &[1, 1, 1], false);
+    let kept = found.iter().find(|f| f.name == "A[0]").unwrap();
+    let wanted = "act[a,#0]·x[a,#0,0] + act[#1,c]·x[#1,c,0] + act[#2,c]·x[#2,c,0]";
+    assert_eq!((kept.expression.as_str(), kept.value), (wanted, 15.0));
+}
+
 /// What a random case is made of.
 #[derive(Debug, Clone)]
 struct Draw {

@@ -161,9 +161,11 @@ fn defaults() {
     assert_eq!(kinds(same), "none core_attn both");
     let unused = format!("[[recompute]]\nname = \"mine\"\n{}", segment(COSTS));
     assert_eq!(read(&unused).unwrap().warnings, ["no segment has the kind mine of recomputation"]);
-    for unit in MemoryUnit::NAMED {
-        let text = format!("[unit]\ntime = \"us\"\nmemory = \"{}\"\n{}", unit.name(), segment(COSTS));
-        assert_eq!(read(&text).unwrap().memory_unit, unit);
+    for (memory, time) in MemoryUnit::NAMED.into_iter().zip(["s", "ms", "us", "ns"].into_iter().cycle()) {
+        let text = format!("[unit]\ntime = \"{time}\"\nmemory = \"{}\"\n{}", memory.name(), segment(COSTS));
+        let model = read(&text).unwrap();
+        assert_eq!((model.memory_unit, model.time_unit.as_deref()), (memory, Some(time)));
+        assert!(sapwood_plan::report::seconds(time).is_some());
     }
     let frozen =
         "[[segment]]\nname = \"a\"\nkind = \"custom\"\nforward = 0\nparameters_mem = 0\nactivation = { none = 0 }";
