@@ -3,6 +3,23 @@
 //! An expression is a tree of constants, symbols, sums, products and maxima. [`CostExpr::eval`] gives its number,
 //! [`CostExpr::eval_whole`] the same in whole ticks, its `Display` the text that `FromStr` reads back to the same tree,
 //! [`CostExpr::linearise`] rows of a linear program. Nothing here knows layers or schedules.
+//!
+//! ```
+//! use sapwood_plan::cost_expr::{CostExpr, Env, SymbolId};
+//!
+//! let time: CostExpr = "13 + 100·x[body,none,0] + max(a, 2·b)".parse()?;
+//! let mut env = Env::new();
+//! for (name, value) in [("x[body,none,0]", 6.0), ("a", 3.0), ("b", 1.0)] {
+//!     env.bind(SymbolId::new(name), value);
+//! }
+//! assert_eq!(time.eval(&env)?, 616.0);
+//! assert_eq!(time.substitute(&env).to_string(), "13 + 100·6 + max(3, 2·1)");
+//!
+//! // Over the variable a it is linear but for a maximum, which becomes a column t with rows t ≥ a and t ≥ 2.
+//! let form = time.linearise(&[SymbolId::new("a")], &env)?;
+//! assert_eq!(form.eval(&[3.0]), Some(616.0));
+//! # Ok::<(), sapwood_plan::cost_expr::CostError>(())
+//! ```
 
 mod error;
 mod linear;

@@ -32,11 +32,12 @@ fn the_example_is_read() {
     assert_eq!((model.memory_unit, model.link), (MemoryUnit::Megabytes, 0.3));
     assert_eq!((&model.constant[..], &model.tails[..]), (&[900.0, 600.0, 600.0, 700.0][..], &[21.5][..]));
     let roles: Vec<Role> = model.segments.iter().map(|s| s.role).collect();
-    assert_eq!(roles, [Role::Head, Role::Body, Role::Body, Role::Tail, Role::Tail]);
+    assert_eq!(roles, [Role::Head, Role::Head, Role::Body, Role::Body, Role::Mtp, Role::Tail]);
     let times: Vec<[f64; 4]> =
         model.segments.iter().map(|s| [f64::from(s.count), s.forward, s.backward, s.weight]).collect();
     let wanted = [
         [1.0, 0.4, 0.8, 0.4],
+        [3.0, 1.5, 3.0, 1.5],
         [2.0, 9.5, 19.0, 9.5],
         [38.0, 12.5, 26.0, 11.0],
         [1.0, 15.0, 30.0, 15.0],
@@ -44,17 +45,18 @@ fn the_example_is_read() {
     ];
     assert_eq!(times, wanted);
     assert_eq!(kinds(&model, 0), [("none", 20.0, 0.0, 0.0)]);
+    assert_eq!(kinds(&model, 1), [("none", 160.0, 0.0, 0.0), ("full", 10.0, 1.5, 0.0)]);
     let dense = [("none", 1450.0, 0.0, 0.0), ("selective", 980.0, 0.7, 0.0), ("full", 42.0, 9.5, 1408.0)];
-    assert_eq!(kinds(&model, 1), dense);
+    assert_eq!(kinds(&model, 2), dense);
     let experts = [
         ("none", 2300.0, 0.0, 0.0),
         ("router", 2290.0, 0.1, 900.0),
         ("selective", 1500.0, 1.2, 900.0),
         ("full", 42.0, 12.5, 900.0),
     ];
-    assert_eq!(kinds(&model, 2), experts);
-    assert_eq!(kinds(&model, 3), [("none", 2600.0, 0.0, 0.0), ("full", 84.0, 15.0, 0.0)]);
-    assert_eq!((model.segments[2].parameters, model.warnings.len()), (5100.0, 0));
+    assert_eq!(kinds(&model, 3), experts);
+    assert_eq!(kinds(&model, 4), [("none", 2600.0, 0.0, 0.0), ("full", 84.0, 15.0, 0.0)]);
+    assert_eq!((model.segments[3].parameters, model.warnings.len()), (5100.0, 0));
 }
 
 #[test]
