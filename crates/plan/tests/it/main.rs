@@ -2,8 +2,11 @@
 #![cfg(test)]
 
 mod bound;
+mod cost_expr;
 mod exchange;
+mod formulas;
 mod golden_simulate;
 mod laws;
+mod own_toml;
 mod reference;
 mod solve;
