@@ -8,7 +8,7 @@ use crate::cli::{Context, Exit, Failure, Run};
 use crate::verb::page::check_report;
 use crate::verb::table::aligned;
 use clap::Args;
-use sapwood_plan::explain::{self, Difference, Gradient};
+use sapwood_plan::explain::{self, Difference, Formula, Gradient};
 use sapwood_plan::report::{self, Step, Summary};
 use sapwood_plan::simulate::Vectors;
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub(super) struct Explain {
     /// What one layer less in each virtual stage and more memory on each stage would change
     #[arg(long)]
     gradients: bool,
+    /// The formulas of times, memory and makespan, with their values
+    #[arg(long)]
+    formulas: bool,
     /// What differs from another plan: a file that --out wrote, or a layout string
     #[arg(long, value_name = "PLAN|STRING")]
     against: Option<String>,
@@ -42,6 +45,7 @@ struct Report {
     summary: Summary,
     critical: Vec<Step>,
     gradients: Vec<Gradient>,
+    formulas: Vec<Formula>,
     diff: Vec<Difference>,
     warnings: Vec<String>,
 }
@@ -62,12 +66,17 @@ impl Run for Box<Explain> {
             schema: "sapwood.plan.explain/1",
             critical: outcome.trace.as_ref().map_or_else(Vec::new, |trace| report::critical(problem, order, trace)),
             gradients,
+            formulas: if self.formulas {
+                explain::formulas(problem, order, &layout.counts(problem)?, &outcome)?
+            } else {
+                Vec::new()
+            },
             diff: self.against(cx, &summary)?,
             summary,
             warnings: warnings.clone(),
         };
         warnings.iter().for_each(|warning| cx.warn(warning));
-        page::write(cx, page::Sources::of(problem, order, &outcome, &report.summary, &report.gradients))?;
+        page::write(cx, page::Sources::of(&planned, &outcome, &report.summary, &report.gradients))?;
         cx.emit(&report, |out| print(&report, self.against.is_some(), out))?;
         exceeding(cx, &planned, &outcome)
     }
@@ -94,6 +103,11 @@ fn print(report: &Report, compared: bool, out: &mut dyn Write) -> std::io::Resul
         let head = ["change", "makespan"].map(String::from);
         let rows: Vec<_> = std::iter::once(head).chain(report.gradients.iter().take(PRINTED).map(shown)).collect();
         aligned(&rows, out)?;
+    }
+    for formula in &report.formulas {
+        let stage = formula.stage.map_or_else(|| "plan".to_owned(), |stage| format!("stage {stage}"));
+        writeln!(out, "{stage}: {} = {}", formula.name, formula.expression)?;
+        writeln!(out, "    = {} = {}", formula.substituted, formula.value)?;
     }
     if compared && report.diff.is_empty() {
         writeln!(out, "the other plan is the same")?;

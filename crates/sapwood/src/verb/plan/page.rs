@@ -1,8 +1,10 @@
 //! The HTML report of a plan: who works when, what is in memory under which cap, where the bubble is, what was considered.
 //! Every number comes from the summary that the table is printed from, or from the simulation itself.
 
+use super::stated::Planned;
 use crate::cli::{Context, Failure};
-use sapwood_plan::explain::{Gradient, items};
+use sapwood_plan::explain::{self, Gradient, items};
+use sapwood_plan::layout::Layout;
 use sapwood_plan::outcome::{Outcome, Trace};
 use sapwood_plan::problem::Problem;
 use sapwood_plan::report::{Stage, Summary};
@@ -26,6 +28,7 @@ const CURVES: usize = 5;
 pub(super) struct Sources<'a> {
     pub(super) problem: &'a Problem,
     pub(super) order: &'a Order,
+    pub(super) layout: &'a Layout,
     pub(super) outcome: &'a Outcome,
     pub(super) summary: &'a Summary,
     /// (lower bound, gap).
@@ -37,13 +40,13 @@ pub(super) struct Sources<'a> {
 impl<'a> Sources<'a> {
     /// What a stated plan's page is made of.
     pub(super) fn of(
-        problem: &'a Problem,
-        order: &'a Order,
+        planned: &'a Planned,
         outcome: &'a Outcome,
         summary: &'a Summary,
         gradients: &'a [Gradient],
     ) -> Sources<'a> {
-        Sources { problem, order, outcome, summary, bound: None, considered: &[], gradients }
+        let Planned { problem, order, layout, .. } = planned;
+        Sources { problem, order, layout, outcome, summary, bound: None, considered: &[], gradients }
     }
 }
 
@@ -65,6 +68,9 @@ fn page(from: Sources<'_>) -> Report {
         page = page.section(section);
     }
     page = page.section(layers(&from));
+    if let Some(section) = formulas(&from) {
+        page = page.section(section);
+    }
     let (gradients, considered) = (gradients(&from), considered(&from));
     for section in gradients.into_iter().chain(considered) {
         page = page.section(section);
@@ -280,6 +286,22 @@ fn layers(from: &Sources<'_>) -> Section {
     }
     let section = Section::new("Stages").table(table);
     if summary.layout.is_some() { section.table(layers) } else { section }
+}
+
+/// The formulas of the stage that most of the critical path is on, and of the makespan.
+fn formulas(from: &Sources<'_>) -> Option<Section> {
+    let binding = binding(from.summary)?.stage;
+    let counts = from.layout.counts(from.problem).ok()?;
+    let all = explain::formulas(from.problem, from.order, &counts, from.outcome).ok()?;
+    let own = all.iter().filter(|formula| formula.stage.is_none_or(|stage| stage == binding));
+    let lines = own.map(|f| format!("{} = {}\n  = {}\n  = {}", f.name, f.expression, f.substituted, f.value));
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() || from.summary.layout.is_none() {
+        return None;
+    }
+    let what =
+        format!("What stage {binding} takes and keeps, and the makespan along the critical path; numbers below.");
+    Some(Section::new("Formulas of the binding stage").paragraph(what).code(lines.join("\n")))
 }
 
 fn gradients(from: &Sources<'_>) -> Option<Section> {

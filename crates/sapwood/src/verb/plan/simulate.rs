@@ -88,7 +88,7 @@ impl Run for Box<Simulate> {
             warnings: warnings.clone(),
         };
         warnings.iter().for_each(|warning| cx.warn(warning));
-        page::write(cx, page::Sources::of(problem, order, &outcome, &report.summary, &[]))?;
+        page::write(cx, page::Sources::of(&planned, &outcome, &report.summary, &[]))?;
         cx.emit(&report, |out| print(&report, out))?;
         exceeding(cx, &planned, &outcome)
     }

@@ -155,6 +155,7 @@ impl Run for Solve {
             let sources = page::Sources {
                 problem: &problem,
                 order: &best.order,
+                layout: &best.layout,
                 outcome: &best.outcome,
                 summary,
                 bound: report.lower_bound.zip(report.gap),
