@@ -5,6 +5,7 @@ mod export;
 mod exports;
 mod given;
 mod page;
+mod search;
 mod simulate;
 mod solve;
 mod stated;
