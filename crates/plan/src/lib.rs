@@ -5,6 +5,7 @@
 
 mod error;
 
+pub mod baseline;
 pub mod bound;
 pub mod explain;
 pub mod export;

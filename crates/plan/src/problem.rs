@@ -195,6 +195,11 @@ impl Problem {
         &self.constant
     }
 
+    /// Time of a transfer between neighbouring stages, in ticks.
+    pub fn link(&self) -> u64 {
+        self.link
+    }
+
     /// Ticks of time.
     pub fn time(&self) -> Ticks {
         self.time
