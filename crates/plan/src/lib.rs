@@ -5,6 +5,7 @@
 
 mod error;
 
+pub mod baseline;
 pub mod bound;
 pub mod cost_expr;
 pub mod explain;

@@ -1,10 +1,12 @@
 //! `sapwood plan`: pipelines of very large networks. Without a sub-verb it chooses a plan; the sub-verbs are in `plan/`.
 
+mod compare;
 mod explain;
 mod export;
 mod exports;
 mod given;
 mod page;
+mod presets;
 mod search;
 mod simulate;
 mod solve;
@@ -33,6 +35,10 @@ enum Command {
     Simulate(Box<simulate::Simulate>),
     /// Say why a plan takes as long as it does: where the bubble is, what would help, what differs from another plan
     Explain(Box<explain::Explain>),
+    /// Compare with published planners: Megatron-LM's uniform cut, PipeDream, Merak, AdaPipe, SAPP
+    Compare(Box<compare::Compare>),
+    /// List what the planner knows by name
+    Presets(presets::Presets),
     /// Write a plan for a framework: megatron, mindformers or plan_json
     Export(export::ExportPlan),
 }
@@ -43,6 +49,8 @@ impl Run for Box<Plan> {
             None => self.solve.run(cx),
             Some(Command::Simulate(flags)) => flags.run(cx),
             Some(Command::Explain(flags)) => flags.run(cx),
+            Some(Command::Compare(flags)) => flags.run(cx),
+            Some(Command::Presets(flags)) => flags.run(cx),
             Some(Command::Export(flags)) => flags.run(cx),
         }
     }

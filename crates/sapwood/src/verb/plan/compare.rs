@@ -175,7 +175,8 @@ fn row(
 
 fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     let peak = if report.memory_unit.is_empty() { "peak".to_owned() } else { format!("peak {}", report.memory_unit) };
-    let head = ["planner", "schedule", "chunks", "makespan", "by ours", &peak, "fits", "recomputation"].map(String::from);
+    let head =
+        ["planner", "schedule", "chunks", "makespan", "by ours", &peak, "fits", "recomputation"].map(String::from);
     let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let shown = |row: &Row| {
         [
