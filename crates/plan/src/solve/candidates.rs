@@ -1,6 +1,7 @@
 //! The combinations of a request: schedule, chunks, groups, setting of recomputation.
 
 use super::{Express, Request, groups, ready};
+use crate::baseline::{self, Answer};
 use crate::megatron::Setting;
 use crate::megatron::setting::MODULES;
 use crate::problem::Problem;
@@ -10,6 +11,9 @@ use crate::simulate::{Order, Vectors};
 use crate::{Error, Result};
 use serde::Serialize;
 use std::sync::Arc;
+
+/// Steps that a baseline may take for its plan.
+const NODES: u64 = 100_000_000;
 
 /// One combination, ready to be searched.
 pub(super) struct Candidate {
@@ -117,6 +121,9 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
         Some(layout) if layout.chunks.len() == order.dims().virtual_stages() => vec![layout.counts(problem)?],
         _ => Vec::new(),
     };
+    // What is asked is not even a search: whether anything fits.
+    let baselines = if request.moves > 0 { baselines(problem, entry, &order)? } else { Vec::new() };
+    let starts = [starts, baselines].concat();
     let line = Considered {
         group: (entry.shape.groups && chunks > 1).then(|| group.to_string()),
         ..Considered::new(entry, chunks)
@@ -141,6 +148,20 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
             settings(problem, order.dims().virtual_stages()).into_iter().map(Rule::Global).map(candidate).collect()
         }
     })
+}
+
+/// Plans of the baselines for a schedule, so that no search ends with a worse one.
+fn baselines(problem: &Problem, entry: &Entry, order: &Order) -> Result<Vec<Vec<u32>>> {
+    let mut found = Vec::new();
+    for planner in baseline::ALL {
+        let options = baseline::Options { nodes: NODES };
+        if let Answer::Plan(plan) = (planner.plan)(problem, order.dims(), &options)?
+            && (plan.schedule == entry.name || entry.shape.groups)
+        {
+            found.push(plan.layout.counts(problem)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Refuses a schedule that a framework does not have.

@@ -71,7 +71,7 @@ impl<'a> Knapsack<'a> {
                 own =
                     Some(self.add(own.as_ref().unwrap_or(&shared[shared.len() - 1]), sequence.segment(to - 1), limit));
             }
-            let table = own.as_ref().unwrap_or(&shared[to - from]);
+            let table = own.as_ref().unwrap_or_else(|| &shared[to - from]);
             let Some(room) = self.room(from, to, limit) else { break };
             if costs.len() <= to - from {
                 costs.push(None);
