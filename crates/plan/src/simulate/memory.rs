@@ -164,6 +164,7 @@ fn dominated(a: &Live, b: &Live) -> bool {
     (a.backward.is_none() || a.backward == b.backward) && a.chunks.iter().zip(&b.chunks).all(|(a, b)| a <= b)
 }
 
+/// The moments that can be the peak: none that another one dominates, and none that lies between two others.
 fn undominated(mut all: Vec<Live>) -> Vec<Live> {
     all.sort_unstable();
     all.dedup();
@@ -174,5 +175,18 @@ fn undominated(mut all: Vec<Live>) -> Vec<Live> {
             kept.push(live);
         }
     }
-    kept
+    corners(kept)
+}
+
+/// Leaves out what is never above the mean of its neighbours in the order of chunks: a sum with non-negative weights is
+/// largest at another one. All at once: of those with the largest sum the last one in that order has no such neighbours.
+fn corners(all: Vec<Live>) -> Vec<Live> {
+    let between = |at: usize| {
+        let same = |&other: &usize| all[other].backward == all[at].backward;
+        let (before, after) = ((0..at).rev().find(same), (at + 1..all.len()).find(same));
+        let (Some(before), Some(after)) = (before, after) else { return false };
+        let sides = all[before].chunks.iter().zip(&all[after].chunks);
+        all[at].chunks.iter().zip(sides).all(|(&n, (&a, &b))| 2 * u64::from(n) <= u64::from(a) + u64::from(b))
+    };
+    (0..all.len()).filter(|&at| !between(at)).map(|at| all[at].clone()).collect()
 }

@@ -120,7 +120,7 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
         let Some(candidate) = rest.first_mut().filter(|_| request.proof == Proof::Lp && !stop()) else { break };
         match before.last().filter(|other| Arc::ptr_eq(&other.order, &candidate.order)) {
             Some(same) => candidate.bound_of(same),
-            None => candidate.bound(request.problem),
+            None => candidate.bound(request.problem, stop),
         }
     }
     // The most promising first; of equal ones the one that was named first.
@@ -227,8 +227,8 @@ fn nearer(a: Option<Error>, b: Error) -> Error {
 
 impl Candidate {
     /// Bounds the makespans of this combination.
-    fn bound(&mut self, problem: &Problem) {
-        match bound::lower_bound(problem, &self.order, &self.vectors, &bound::Options::default()) {
+    fn bound(&mut self, problem: &Problem, stop: &(dyn Fn() -> bool + Sync)) {
+        match bound::lower_bound(problem, &self.order, &self.vectors, &bound::Options::default(), stop) {
             Ok(found) => {
                 self.lower_bound = Some(found.ceil());
                 self.starts.extend(round(problem, &self.order, &found.counts));
