@@ -107,6 +107,8 @@ pub struct Solved {
     pub moves: u64,
     /// Why there is no plan: the failure of the combination that comes nearest.
     pub failure: Option<Error>,
+    /// Whether that is of a partition that was found, and not of the relaxation.
+    found: bool,
 }
 
 /// Chooses. `stop` is asked now and then; once it says yes, what was found so far is the answer.
@@ -125,8 +127,15 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
     }
     // The most promising first; of equal ones the one that was named first.
     candidates.sort_by_key(|candidate| candidate.lower_bound.unwrap_or(u64::MAX));
-    let mut solved =
-        Solved { best: None, considered: Vec::new(), optimal: false, complete: true, moves: 0, failure: None };
+    let mut solved = Solved {
+        best: None,
+        considered: Vec::new(),
+        optimal: false,
+        complete: true,
+        moves: 0,
+        failure: None,
+        found: false,
+    };
     let mut proven = request.proof != Proof::None;
     let many = candidates.len();
     for (at, candidate) in candidates.into_iter().enumerate() {
@@ -154,7 +163,13 @@ fn one(
         |solved: &Solved| bound.zip(solved.best.as_ref()).is_some_and(|(bound, best)| bound >= best.outcome.makespan);
     let problem = request.problem;
     if let Some(failure) = candidate.failure {
-        let line = candidate.line.with(problem, bound, None, failure.to_string());
+        let reason = match &failure {
+            Error::Infeasible { stage, need, cap } => {
+                format!("nothing fits, not even parts of layers: stage {stage} needs {need:.0} of {cap}")
+            }
+            other => other.to_string(),
+        };
+        let line = candidate.line.with(problem, bound, None, reason);
         let proven = candidate.impossible;
         solved.failure.get_or_insert(failure);
         return Ok((line, proven));
@@ -184,7 +199,8 @@ fn one(
         Ok(found) => found,
         Err(failure @ (Error::Infeasible { .. } | Error::Problem { .. })) => {
             let line = candidate.line.with(problem, bound, None, failure.to_string());
-            solved.failure = Some(nearer(solved.failure.take(), failure));
+            let known = solved.failure.take().filter(|_| solved.found);
+            (solved.failure, solved.found) = (Some(nearer(known, failure)), true);
             return Ok((line, false));
         }
         Err(failure) => return Err(failure),
