@@ -42,6 +42,7 @@ pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/plan/src/model/readers", "docs/plan.md", &[]),
     registry("crates/plan/src/import", "docs/plan.md", &[]),
     registry("crates/plan/src/export", "docs/plan.md", &[]),
+    registry("crates/plan/src/baseline", "docs/plan.md", &["cut", "sequence"]),
     registry("crates/train/src/model", "docs/train.md", &[]),
     registry("crates/train/src/init", "docs/train.md", &[]),
     registry("crates/train/src/optimiser", "docs/train.md", &["checks", "clip", "moments"]),

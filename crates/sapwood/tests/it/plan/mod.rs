@@ -1,5 +1,6 @@
 //! `sapwood plan`.
 
+mod compare;
 mod exchange;
 mod simulate;
 mod solve;
