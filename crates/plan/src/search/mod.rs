@@ -15,6 +15,7 @@ mod seeds;
 mod state;
 
 use crate::layout::Layout;
+use crate::model::Role;
 use crate::problem::Problem;
 use crate::simulate::{Order, Sweep, Vectors, blocking};
 use crate::{Error, Result};
@@ -75,6 +76,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) vectors: &'a Vectors,
     /// Pinned segments in the midst of the body; see [`Problem::pins`].
     pub(crate) pins: Vec<(usize, u32)>,
+    /// Items of layers that predict further tokens, where Megatron-LM has to state the plan.
+    pub(crate) mtp: Vec<usize>,
     /// For each item the other items of its segment.
     pub(crate) siblings: Vec<Vec<u32>>,
     pub(crate) rule: express::Ready,
@@ -91,7 +94,9 @@ impl<'a> Setting<'a> {
         let pins = problem.pins(order.dims().virtual_stages());
         let siblings = (0..items.len()).map(others).collect();
         let (rule, rendezvous) = (options.rule.ready(problem)?, options.rendezvous);
-        Ok(Setting { problem, order, vectors, pins, siblings, rule, rendezvous })
+        let predicts = |at: &usize| problem.model().segments[items[*at].segment].role == Role::Mtp;
+        let mtp = (0..items.len()).filter(|at| rule.follows() && predicts(at)).collect();
+        Ok(Setting { problem, order, vectors, pins, mtp, siblings, rule, rendezvous })
     }
 
     /// Whether what changed is allowed: what the framework can state, and pinned segments where they are in the model.

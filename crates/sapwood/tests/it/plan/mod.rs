@@ -1,5 +1,6 @@
 //! `sapwood plan`.
 
+mod cases;
 mod compare;
 mod exchange;
 mod simulate;
