@@ -6,6 +6,7 @@
 mod error;
 
 pub mod bound;
+pub mod calibrate;
 pub mod explain;
 pub mod export;
 pub mod import;

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod bound;
+mod calibrate;
 mod exchange;
 mod golden_simulate;
 mod laws;
