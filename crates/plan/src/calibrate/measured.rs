@@ -61,13 +61,6 @@ pub struct Run {
     pub peaks: Vec<Option<f64>>,
 }
 
-impl Run {
-    /// Layers of a chunk of a stage.
-    pub(super) fn layers(&self, at: usize) -> u32 {
-        self.counts[at].iter().sum()
-    }
-}
-
 impl Measured {
     /// Checks that sizes agree and nothing is beyond what is counted here.
     ///

@@ -179,7 +179,7 @@ fn finish(system: &System<'_>, rows: &[Row], solution: &Solution, settled: bool)
 
 /// The pseudo-inverse by unknown and measurement. Over the measurements of an end its rows sum to 0, so that taking their mean
 /// off changes nothing.
-fn inverse(solution: &Solution) -> Vec<Vec<f64>> {
+pub(super) fn inverse(solution: &Solution) -> Vec<Vec<f64>> {
     let rows = solution.equations.matrix.len();
     let mut found = vec![vec![0.0; rows]; solution.values.len()];
     for at in 0..rows {

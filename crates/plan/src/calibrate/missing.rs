@@ -105,13 +105,8 @@ struct Candidate {
 impl Candidate {
     fn row(&self, system: &System<'_>, moments: &Moments) -> Row {
         let measured = system.measured;
-        // A run that has this stage, for what its equation is; the other stages do not matter.
-        let mut counts = vec![vec![0; measured.kinds.len()]; measured.stages * measured.chunks];
-        for (chunk, own) in self.counts.iter().enumerate() {
-            counts[chunk * measured.stages + self.stage].clone_from(own);
-        }
-        let run = Run { counts, peaks: Vec::new() };
-        let (moment, coefficients) = moments.row(&run, self.stage, &guess(measured.kinds.len(), 1.0, 0.1));
+        let chunks: Vec<&[u32]> = self.counts.iter().map(Vec::as_slice).collect();
+        let (moment, coefficients) = moments.row(&chunks, self.stage, &guess(measured.kinds.len(), 1.0, 0.1));
         Row { run: self.run.unwrap_or(measured.runs.len()), stage: self.stage, moment, coefficients, peak: 0.0 }
     }
 

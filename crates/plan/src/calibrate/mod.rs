@@ -5,12 +5,14 @@
 //! Nothing here predicts a run: how many micro-batches a stage keeps comes from [`crate::simulate::Vectors`].
 
 mod dry_run_yaml;
+pub mod guide;
 mod linear;
 mod measured;
 mod measured_toml;
 pub mod memory;
 mod missing;
 mod rows;
+mod snippet;
 mod student;
 mod system;
 

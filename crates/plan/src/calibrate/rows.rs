@@ -4,7 +4,7 @@
 //! of the stage. How many micro-batches of which chunk are alive at a moment is the schedule's; with one chunk the heaviest
 //! moment does not depend on costs, with several the caller gives costs to judge by.
 
-use super::measured::{Measured, Run};
+use super::measured::Measured;
 use crate::schedule::{self, Dims, Grouping};
 use crate::simulate::{Live, Order, Vectors};
 use crate::{Error, Result};
@@ -70,7 +70,8 @@ impl Moments {
         for (at, run) in measured.runs.iter().enumerate() {
             for (stage, peak) in run.peaks.iter().enumerate() {
                 if let Some(peak) = *peak {
-                    let (moment, coefficients) = self.row(run, stage, activations);
+                    let chunks = (stage..run.counts.len()).step_by(measured.stages).map(|at| &run.counts[at][..]);
+                    let (moment, coefficients) = self.row(&chunks.collect::<Vec<_>>(), stage, activations);
                     rows.push(Row { run: at, stage, moment, coefficients, peak });
                 }
             }
@@ -78,13 +79,12 @@ impl Moments {
         rows
     }
 
-    /// The heaviest moment of a stage of a run, and the coefficients of parameters and activations at it.
-    pub(super) fn row(&self, run: &Run, stage: usize, activations: &[f64]) -> ((usize, usize), Vec<f64>) {
-        let stages = self.stages.len();
-        let chunks: Vec<&[u32]> = (stage..run.counts.len()).step_by(stages).map(|at| &run.counts[at][..]).collect();
+    /// The heaviest moment of a stage that holds `chunks` (layers by kind), and the coefficients of parameters and activations
+    /// at it.
+    pub(super) fn row(&self, chunks: &[&[u32]], stage: usize, activations: &[f64]) -> ((usize, usize), Vec<f64>) {
         let weight = |live: &Live| {
-            let kept = live.chunks.iter().zip(&chunks).map(|(&n, counts)| f64::from(n) * dot(counts, activations));
-            let (again, _) = self.again(live, &chunks, activations);
+            let kept = live.chunks.iter().zip(chunks).map(|(&n, counts)| f64::from(n) * dot(counts, activations));
+            let (again, _) = self.again(live, chunks, activations);
             kept.sum::<f64>() + again
         };
         let mut best = (0, f64::NEG_INFINITY);
@@ -95,8 +95,8 @@ impl Moments {
             }
         }
         let live = &self.stages[stage][best.0];
-        let (_, kind) = self.again(live, &chunks, activations);
-        ((best.0, kind), self.coefficients(live, &chunks, kind))
+        let (_, kind) = self.again(live, chunks, activations);
+        ((best.0, kind), self.coefficients(live, chunks, kind))
     }
 
     fn coefficients(&self, live: &Live, chunks: &[&[u32]], again: usize) -> Vec<f64> {

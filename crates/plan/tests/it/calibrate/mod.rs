@@ -1,5 +1,6 @@
 //! Calibration: known decompositions, what cannot be told apart, files that are wrong.
 
+mod guide;
 mod memory;
 
 use sapwood_plan::calibrate::memory::{Fit, Verdict, fit};
