@@ -19,7 +19,7 @@ const MORE_RUNS: usize = 3;
 /// Random configurations that are improved.
 const STARTS: u32 = 6;
 /// Steps of each, for few measured stages; less for many.
-const STEPS: usize = 12_000;
+const STEPS: usize = 4_000;
 
 /// What a guide is asked for.
 #[derive(Debug, Clone)]
@@ -118,8 +118,8 @@ pub fn search(wanted: &Wanted) -> Result<Guide> {
     }
     let names: Vec<String> = system.columns.iter().map(|&column| system.name(column)).collect();
     Err(problem(format!(
-        "no {most} runs were found that determine {}: let chunks differ by more layers, allow more runs, or leave out the \
-         constant or a kind",
+        "no {most} runs were found that determine {}: let chunks differ by more layers, allow more runs, take a \
+         schedule under which stages keep different numbers of micro-batches, or leave out the constant or a kind",
         names.join(", ")
     )))
 }

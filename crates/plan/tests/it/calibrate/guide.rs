@@ -9,7 +9,7 @@ use sapwood_plan::simulate::Order;
 use sapwood_plan::simulate::memory::{Activations, Peak};
 use sapwood_plan::solve::Express;
 
-fn wanted(stages: usize, layers: usize, kinds: &[&str]) -> Wanted {
+pub(super) fn wanted(stages: usize, layers: usize, kinds: &[&str]) -> Wanted {
     Wanted {
         stages,
         chunks: 1,
@@ -28,17 +28,17 @@ fn wanted(stages: usize, layers: usize, kinds: &[&str]) -> Wanted {
 
 /// True costs of a made-up model.
 #[derive(Debug, Clone)]
-struct Costs {
-    constant: u64,
-    parameters: u64,
+pub(super) struct Costs {
+    pub(super) constant: u64,
+    pub(super) parameters: u64,
     /// By kind, `none` first.
-    activations: Vec<u64>,
-    head: u64,
-    tail: u64,
+    pub(super) activations: Vec<u64>,
+    pub(super) head: u64,
+    pub(super) tail: u64,
 }
 
 /// Peaks of a run by the walk over the schedule's lists, in ticks.
-fn simulated(measured: &Measured, run: usize, costs: &Costs) -> Vec<u64> {
+pub(super) fn simulated(measured: &Measured, run: usize, costs: &Costs) -> Vec<u64> {
     let counts = &measured.runs[run].counts;
     let (stages, chunks) = (measured.stages, measured.chunks);
     let micro_batches = measured.micro_batches.unwrap_or(4 * stages);
@@ -118,14 +118,12 @@ fn guides_of_usual_sizes_give_megabytes_back() {
         assert_eq!((guide.rank, guide.measured.runs.len()), (4, runs), "{stages} {layers}");
         assert_eq!(measured(&guide.toml().replacen("\"-\"", "1", 1)).runs[0].counts, guide.measured.runs[0].counts);
         assert_back(&guide, &costs(2), 1_000_000);
-        println!("{stages} {layers} {} {:?}", guide.condition, guide.gains);
     }
     let all = ["selective", "communication", "both", "full"];
     for express in [Express::Any, Express::Mindformers] {
         let guide = search(&Wanted { express, ..wanted(16, 96, &all) }).unwrap();
         assert_eq!((guide.rank, guide.measured.runs.len()), (7, 1));
         assert_back(&guide, &costs(5), 1_000_000);
-        println!("{express:?} {} {:?}\n{}", guide.condition, guide.gains, guide.toml());
         let nested = |counts: &Vec<u32>| express == Express::Any || counts[1] == 0 || counts[2] == 0;
         assert!(guide.measured.runs[0].counts.iter().all(nested));
     }
@@ -135,7 +133,6 @@ fn guides_of_usual_sizes_give_megabytes_back() {
 fn megatron_has_one_setting_a_run() {
     let guide = search(&Wanted { express: Express::Megatron, ..wanted(8, 48, &["selective", "full"]) }).unwrap();
     assert_back(&guide, &costs(3), 1_000_000);
-    println!("{} {:?}\n{}", guide.condition, guide.gains, guide.toml());
     for run in &guide.measured.runs {
         let all = |kind: usize| run.counts.iter().all(|counts| counts[kind] == counts.iter().sum::<u32>());
         let first = run.counts.iter().map(|counts| counts[2]).max().unwrap();
@@ -161,19 +158,14 @@ fn chunks_two_stages_and_what_is_impossible() {
     );
     assert!(error(&wanted(8, 16, &["full", "full"])).contains("twice"));
     assert!(error(&Wanted { schedule: "gpipe".into(), ..wanted(4, 16, &[]) }).contains("write micro_batches"));
-    assert!(
-        search(&Wanted {
-            schedule: "gpipe".into(),
-            micro_batches: Some(8),
-            constant: false,
-            ..wanted(4, 16, &["full"])
-        })
-        .is_ok()
-    );
+    // All stages keep all micro-batches: parameters cannot be told from what is kept.
+    let gpipe =
+        Wanted { schedule: "gpipe".into(), micro_batches: Some(8), constant: false, ..wanted(4, 16, &["full"]) };
+    assert!(error(&gpipe).contains("take a schedule"));
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn what_a_guide_asks_for_gives_the_costs_back(

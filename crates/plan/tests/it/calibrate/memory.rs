@@ -126,3 +126,54 @@ fn golden_c_least_squares_over_two_runs() {
     assert!(ci95.iter().all(|&half| half > 0.0), "{ci95:?}");
     assert_eq!(fit.residuals.iter().map(|r| (r.run, r.stage)).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 1), (1, 2)]);
 }
+
+#[test]
+fn the_same_layers_everywhere_leave_the_constant_open() {
+    let open = open(&measured(&one_run(true)));
+    assert_eq!((open.rank, open.unknowns.len()), (4, 5));
+    assert!(open.inseparable[0].contains(&"constant".to_owned()), "{open:?}");
+    assert!(open.without_constant, "{open:?}");
+    // Stages without a peak have the same number of layers, too: another number is needed.
+    assert_eq!(open.measurements.len(), 1, "{open:?}");
+    let first = &open.measurements[0];
+    assert!(first.run.is_none() && first.layers != [6], "{open:?}");
+    assert!(first.to_string().starts_with("stage 1 of a further run, with "), "{first}");
+}
+
+#[test]
+fn what_no_stage_has_is_named() {
+    let text = |full: &str, peak: &str| {
+        format!("stages = 5\nkinds = [\"full\"]\n[[run]]\nlayers = [4, 5, 4, 6, 4]\nfull = {full}\npeak = {peak}\n")
+    };
+    let none = open(&measured(&text("[0, 0, 0, 0, 0]", "[90, 80, 70, 60, 50]")));
+    assert_eq!((none.rank, &none.inseparable[0][..]), (3, &["activation.full".to_owned()][..]));
+    assert!(!none.without_constant);
+    assert!(none.measurements[0].kinds.iter().any(|(kind, n)| kind == "full" && n[0] > 0), "{none:?}");
+    // The stage that would tell is there, its peak alone is missing.
+    let unread = open(&measured(&text("[0, 0, 0, 2, 0]", "[90, 80, 70, \"-\", 50]")));
+    let first = &unread.measurements[0];
+    assert_eq!(
+        (first.run, first.stage, first.to_string()),
+        (Some(0), 3, "stage 3 of run 1, with 6 layers, 2 of them full".to_owned())
+    );
+}
+
+#[test]
+fn what_settles_it_settles_it() {
+    // Measuring what is asked for makes the rank full, whatever the peaks are.
+    let mut measured = measured(&one_run(true));
+    for measurement in open(&measured).measurements {
+        let mut run = measured.runs[0].clone();
+        run.peaks = vec![None; 16];
+        run.peaks[measurement.stage] = Some(50_000.0);
+        let mut counts = vec![measurement.layers[0], 0, 0];
+        for (kind, n) in &measurement.kinds {
+            let at = measured.kinds.iter().position(|other| other == kind).unwrap();
+            counts[at] = n[0];
+            counts[0] -= n[0];
+        }
+        run.counts[measurement.stage] = counts;
+        measured.runs.push(run);
+    }
+    assert_eq!(found(&measured).rank, 5);
+}

@@ -1,6 +1,7 @@
 //! Calibration: known decompositions, what cannot be told apart, files that are wrong.
 
 mod guide;
+mod laws;
 mod memory;
 
 use sapwood_plan::calibrate::memory::{Fit, Verdict, fit};
