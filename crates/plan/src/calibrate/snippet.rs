@@ -3,6 +3,7 @@
 use super::guide::Guide;
 use super::measured::Measured;
 use super::memory::Fit;
+use super::times::{LayerTimes, Times};
 use crate::schedule::Grouping;
 
 /// A key or a text of TOML, quoted.
@@ -98,4 +99,44 @@ fn body(measured: &Measured, time: &str, of: &dyn Fn(&str) -> Option<f64>) -> St
         number(of("parameters").unwrap_or(0.0)),
         kept.join(", ")
     )
+}
+
+impl Times {
+    /// The times as parts of a model description ([`crate::model`]), without the memory that is not known here.
+    pub fn toml(&self) -> String {
+        let unit = if self.milliseconds { "[unit]\ntime = \"ms\"\n\n" } else { "" };
+        unit.to_owned() + &self.layers.iter().map(timed).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A segment with times.
+fn timed(layer: &LayerTimes) -> String {
+    let weight = layer.weight.map_or(0.0, |weight| weight.value);
+    let backward = layer.backward.value;
+    let apart = layer.weight.map_or_else(String::new, |weight| format!("weight = {}\n", number(weight.value)));
+    let extra = layer.recompute.iter().map(|(kind, m)| format!("{} = {}", key(kind), number(m.value - backward)));
+    let extra: Vec<String> = extra.collect();
+    let extra = if extra.is_empty() { String::new() } else { format!("extra = {{ {} }}\n", extra.join(", ")) };
+    format!(
+        "[[segment]]\nname = {}\nkind = \"{}\"\n# count = .., parameters_mem = .., activation = ..: see sapwood plan \
+         calibrate memory\nforward = {}\nbackward = {}\n{apart}{extra}",
+        quoted(&layer.name),
+        kind(&layer.name),
+        number(layer.forward.value),
+        number(backward + weight),
+    )
+}
+
+/// What a layer of such a name usually is.
+fn kind(name: &str) -> &'static str {
+    let name = name.to_lowercase();
+    let known: [(&[&str], &str); 6] = [
+        (&["embed"], "embedding"),
+        (&["loss", "head", "output"], "loss"),
+        (&["mtp"], "mtp"),
+        (&["mla-moe", "mla_moe"], "mla-moe"),
+        (&["moe", "expert"], "moe"),
+        (&["mla"], "mla-dense"),
+    ];
+    known.iter().find(|(words, _)| words.iter().any(|word| name.contains(word))).map_or("dense", |(_, kind)| kind)
 }

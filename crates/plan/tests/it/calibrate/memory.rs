@@ -1,6 +1,6 @@
 //! Memory: known decompositions of measured peaks.
 
-use super::{found, measured, open, without_constant, wrong};
+use super::{found, measured, open, without_constant};
 use sapwood_plan::calibrate::memory::Fit;
 
 /// 16 stages of 6 layers; (stage, communication, full, peak).

@@ -3,6 +3,8 @@
 mod guide;
 mod laws;
 mod memory;
+mod times;
+mod wrong;
 
 use sapwood_plan::calibrate::memory::{Fit, Verdict, fit};
 use sapwood_plan::calibrate::{Constant, Measured, Undetermined, parse};
