@@ -16,7 +16,11 @@ const MOST_BEFORE: usize = 100;
 /// Units of time in ms.
 const UNITS: [(&str, f64); 5] = [("ns", 1e-6), ("us", 1e-3), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3)];
 
-pub(super) fn read(text: &str) -> Result<Events, String> {
+pub(super) fn read(text: &str, unit: Option<&str>) -> Result<Events, String> {
+    let default = match unit {
+        None => None,
+        Some(unit) => Some(in_ms(unit).ok_or_else(|| format!("{unit:?} is no unit of time, write s, ms, us or ns"))?),
+    };
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
     let mut records = reader.records();
@@ -28,10 +32,11 @@ pub(super) fn read(text: &str) -> Result<Events, String> {
             break;
         }
     }
-    let columns = columns.ok_or_else(|| {
+    let mut columns = columns.ok_or_else(|| {
         "no table of durations: its header needs a column such as duration_ms, and name, or layer and direction"
             .to_owned()
     })?;
+    columns.duration.1 = columns.duration.1.or(default);
     let mut events = Events { timed: columns.duration.1.is_some(), ..Events::default() };
     let (mut processes, mut threads) = (Numbers::default(), Numbers::default());
     for record in records {
@@ -126,11 +131,16 @@ impl Columns {
     }
 }
 
+/// One of a unit in ms.
+fn in_ms(unit: &str) -> Option<f64> {
+    UNITS.iter().find(|(name, _)| *name == unit).map(|(_, ms)| *ms)
+}
+
 /// The name of a column in small letters without its unit, and ms of one unit.
 fn head(cell: &str) -> (String, Option<f64>) {
     let cell = cell.trim_start_matches('\u{feff}').to_lowercase();
     let mut words: Vec<&str> = cell.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let unit = words.last().and_then(|last| UNITS.iter().find(|(name, _)| name == last)).map(|(_, ms)| *ms);
+    let unit = words.last().and_then(|last| in_ms(last));
     if unit.is_some() && words.len() > 1 {
         words.pop();
     }

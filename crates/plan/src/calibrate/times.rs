@@ -23,11 +23,13 @@ pub struct Options {
     /// Kinds of layers with patterns of their layers' names, in which `*` stands for anything; the first that fits counts, and
     /// layers that fit none are left out. Empty: names without numbers are the kinds.
     pub layers: Vec<(String, Vec<String>)>,
+    /// The unit of tables that do not tell it: s, ms, us or ns.
+    pub unit: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { warm_up: 2, layers: Vec::new() }
+        Options { warm_up: 2, layers: Vec::new(), unit: None }
     }
 }
 
@@ -128,7 +130,8 @@ impl<'a> Samples<'a> {
         })?;
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let json = text.starts_with(['{', '[']);
-        let events = if json { trace::read(text) } else { table::read(text) }.map_err(wrong)?;
+        let events =
+            if json { trace::read(text) } else { table::read(text, self.options.unit.as_deref()) }.map_err(wrong)?;
         if *self.milliseconds.get_or_insert(events.timed) != events.timed {
             return Err(wrong("its times have no unit and those of other files do, or the other way round".to_owned()));
         }

@@ -1,5 +1,6 @@
 //! `sapwood plan`: pipelines of very large networks. Without a sub-verb it chooses a plan; the sub-verbs are in `plan/`.
 
+mod calibrate;
 mod exports;
 mod given;
 mod simulate;
@@ -27,6 +28,8 @@ pub(crate) struct Plan {
 enum Command {
     /// Say exactly how long a plan takes, how much each stage keeps in memory, and where the bubble is
     Simulate(Box<simulate::Simulate>),
+    /// Find out what layers cost, from measured peaks of memory and from traces
+    Calibrate(calibrate::Calibrate),
 }
 
 impl Run for Box<Plan> {
@@ -34,6 +37,7 @@ impl Run for Box<Plan> {
         match self.command {
             None => self.solve.run(cx),
             Some(Command::Simulate(flags)) => flags.run(cx),
+            Some(Command::Calibrate(flags)) => flags.run(cx),
         }
     }
 }

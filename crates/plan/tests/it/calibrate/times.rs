@@ -164,6 +164,12 @@ fn tables() {
     let found = times(plain);
     assert_eq!((found.milliseconds, found.layers[0].backward.value), (false, 4.0));
     assert!(!found.toml().contains("[unit]"));
+    let with = |unit: &str| {
+        let options = Options { unit: Some(unit.to_owned()), ..Options::default() };
+        parse([("a", plain.as_bytes())], &options).map(|found| (found.milliseconds, found.layers[0].forward.value))
+    };
+    assert_eq!(with("s").unwrap(), (true, 3000.0));
+    assert!(with("h").unwrap_err().to_string().contains("is no unit of time"));
     let mixed = parse([("a", plain.as_bytes()), ("b", own.as_bytes())], &Options::default()).unwrap_err().to_string();
     assert!(mixed.starts_with("b: its times have no unit"), "{mixed}");
 }
