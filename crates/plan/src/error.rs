@@ -56,6 +56,14 @@ pub enum Error {
         /// What is wrong, with its place.
         what: String,
     },
+    /// Measurements that cannot be used.
+    #[error("{file}: {what}")]
+    Measured {
+        /// The file.
+        file: String,
+        /// What is wrong, with its place.
+        what: String,
+    },
     /// A problem that has no plan of the wanted form.
     #[error("{what}")]
     Problem {

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod bound;
+mod calibrate;
 mod cost_expr;
 mod exchange;
 mod formulas;

@@ -1,5 +1,6 @@
 //! `sapwood plan`: pipelines of very large networks. Without a sub-verb it chooses a plan; the sub-verbs are in `plan/`.
 
+mod calibrate;
 mod compare;
 mod explain;
 mod export;
@@ -41,6 +42,8 @@ enum Command {
     Presets(presets::Presets),
     /// Write a plan for a framework: megatron, mindformers or plan_json
     Export(export::ExportPlan),
+    /// Find out what layers cost, from measured peaks of memory and from traces
+    Calibrate(calibrate::Calibrate),
 }
 
 impl Run for Box<Plan> {
@@ -52,6 +55,7 @@ impl Run for Box<Plan> {
             Some(Command::Compare(flags)) => flags.run(cx),
             Some(Command::Presets(flags)) => flags.run(cx),
             Some(Command::Export(flags)) => flags.run(cx),
+            Some(Command::Calibrate(flags)) => flags.run(cx),
         }
     }
 }

@@ -1,0 +1,179 @@
+//! Memory: known decompositions of measured peaks.
+
+use super::{found, measured, open, without_constant};
+use sapwood_plan::calibrate::memory::Fit;
+
+/// 16 stages of 6 layers; (stage, communication, full, peak).
+const ONE_RUN: [(usize, u32, u32, u32); 6] =
+    [(0, 1, 1, 80267), (1, 0, 1, 71519), (2, 0, 1, 67376), (3, 0, 2, 52962), (9, 2, 0, 39373), (15, 0, 1, 16386)];
+
+fn one_run(constant: bool) -> String {
+    let mut lists = [vec!["0".to_owned(); 16], vec!["0".to_owned(); 16], vec!["\"-\"".to_owned(); 16]];
+    for (stage, communication, full, peak) in ONE_RUN {
+        for (list, value) in lists.iter_mut().zip([communication, full, peak]) {
+            list[stage] = value.to_string();
+        }
+    }
+    let [communication, full, peak] = lists.map(|list| list.join(", "));
+    format!(
+        "stages = 16\nlayers = 96\nkinds = [\"communication\", \"full\"]\nconstant = {constant}\n[[run]]\n\
+         communication = [{communication}]\nfull = [{full}]\npeak = [{peak}]\n"
+    )
+}
+
+const DRY_RUN: &str = "
+pipeline_config:
+  pipeline_num: 16
+  num_layer: 96
+  offset: [-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1]
+recompute_config:
+  recompute: false
+  select_recompute: [1, 0, 0, 0, 1, 1, 2, 0, 0, 0, 1, 1, 2, 0, 0, 1]
+  select_comm_recompute: [1, 0, 0, 0, 0, 0, 0, 1, 1, 2, 1, 1, 2, 0, 0, 1]
+memory_usage:
+  head_memory: 77698
+  tail_memory: 21822
+  body_memories:
+    stage_id: [6,9,10,11,12,13]
+    memories: [49732,50435,32341,41228,23134,30998]
+";
+
+const TWO_RUNS: &str = "
+pipeline_config:
+  pipeline_num: 4
+  num_layer: 80
+  offset: [[0,1,-1,0],[0,-1,1,0]]
+recompute_config:
+  recompute: [[1,2,1,1],[1,3,4,1]]
+  select_recompute: [false,false]
+  select_comm_recompute: [false,false]
+memory_usage:
+  head_memory: 66502
+  tail_memory: 25599
+  body_memories:
+    stage_id: [[1,2],[1,2]]
+    memories: [[52536,35595],[45439,35700]]
+";
+
+fn value(fit: &Fit, name: &str) -> f64 {
+    let unknown = fit.unknowns.iter().find(|unknown| unknown.name == name);
+    unknown.unwrap_or_else(|| panic!("no {name} in {fit:?}")).value
+}
+
+fn assert_values(fit: &Fit, expected: &[(&str, f64)], tolerance: f64) {
+    assert_eq!(fit.unknowns.len() + 2, expected.len(), "{fit:?}");
+    for &(name, expected) in expected {
+        let found = match name {
+            "head" => fit.head.unwrap(),
+            "tail" => fit.tail.unwrap(),
+            name => value(fit, name),
+        };
+        assert!((found - expected).abs() <= tolerance, "{name}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn golden_a_as_many_stages_as_unknowns() {
+    let fit = found(&measured(&one_run(false)));
+    let expected = [
+        ("parameters", 1562.33),
+        ("activation.none", 822.18),
+        ("activation.full", 32.10),
+        ("activation.communication", 498.43),
+        ("head", 9785.04),
+        ("tail", 2869.00),
+    ];
+    assert_values(&fit, &expected, 0.01);
+    assert_eq!(fit.rank, 4);
+    assert!(fit.unknowns.iter().all(|unknown| unknown.ci95.is_none() && unknown.gain > 0.0), "{fit:?}");
+    assert!(fit.residuals.len() == 4 && fit.residuals.iter().all(|r| (r.peak - r.fitted).abs() < 1e-4), "{fit:?}");
+    assert_eq!(fit.warnings, [""; 0]);
+}
+
+#[test]
+fn golden_b_cumulative_lists_and_a_constant() {
+    let fit = found(&measured(DRY_RUN));
+    let expected = [
+        ("constant", -1896.75),
+        ("parameters", 2141.75),
+        ("activation.none", 852.50),
+        ("activation.both", 511.50),
+        ("activation.communication", 535.86),
+        ("activation.selective", 767.25),
+        ("head", 4245.5),
+        ("tail", 1203.5),
+    ];
+    assert_values(&fit, &expected, 0.3);
+    assert_eq!((fit.rank, fit.warnings.len()), (6, 1), "{fit:?}");
+    assert!(fit.warnings[0].contains("constant is -1896.75, below 0"), "{fit:?}");
+}
+
+#[test]
+fn golden_c_least_squares_over_two_runs() {
+    let fit = found(&without_constant(TWO_RUNS));
+    let expected = [
+        ("parameters", 448.37),
+        ("activation.none", 743.89),
+        ("activation.full", 128.44),
+        ("head", 485.41),
+        ("tail", 2369.32),
+    ];
+    assert_values(&fit, &expected, 0.01);
+    let largest = fit.residuals.iter().map(|r| (r.peak - r.fitted).abs()).fold(0.0, f64::max);
+    assert!((largest - 57.44).abs() < 0.01, "{largest}");
+    // One degree of freedom is left: t = 12.706.
+    let ci95: Vec<f64> = fit.unknowns.iter().map(|unknown| unknown.ci95.unwrap()).collect();
+    assert!(ci95.iter().all(|&half| half > 0.0), "{ci95:?}");
+    assert_eq!(fit.residuals.iter().map(|r| (r.run, r.stage)).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn the_same_layers_everywhere_leave_the_constant_open() {
+    let open = open(&measured(&one_run(true)));
+    assert_eq!((open.rank, open.unknowns.len()), (4, 5));
+    assert!(open.inseparable[0].contains(&"constant".to_owned()), "{open:?}");
+    assert!(open.without_constant, "{open:?}");
+    // Stages without a peak have the same number of layers, too: another number is needed.
+    assert_eq!(open.measurements.len(), 1, "{open:?}");
+    let first = &open.measurements[0];
+    assert!(first.run.is_none() && first.layers != [6], "{open:?}");
+    assert!(first.to_string().starts_with("stage 1 of a further run, with "), "{first}");
+}
+
+#[test]
+fn what_no_stage_has_is_named() {
+    let text = |full: &str, peak: &str| {
+        format!("stages = 5\nkinds = [\"full\"]\n[[run]]\nlayers = [4, 5, 4, 6, 4]\nfull = {full}\npeak = {peak}\n")
+    };
+    let none = open(&measured(&text("[0, 0, 0, 0, 0]", "[90, 80, 70, 60, 50]")));
+    assert_eq!((none.rank, &none.inseparable[0][..]), (3, &["activation.full".to_owned()][..]));
+    assert!(!none.without_constant);
+    assert!(none.measurements[0].kinds.iter().any(|(kind, n)| kind == "full" && n[0] > 0), "{none:?}");
+    // The stage that would tell is there, its peak alone is missing.
+    let unread = open(&measured(&text("[0, 0, 0, 2, 0]", "[90, 80, 70, \"-\", 50]")));
+    let first = &unread.measurements[0];
+    assert_eq!(
+        (first.run, first.stage, first.to_string()),
+        (Some(0), 3, "stage 3 of run 1, with 6 layers, 2 of them full".to_owned())
+    );
+}
+
+#[test]
+fn what_settles_it_settles_it() {
+    // Measuring what is asked for makes the rank full, whatever the peaks are.
+    let mut measured = measured(&one_run(true));
+    for measurement in open(&measured).measurements {
+        let mut run = measured.runs[0].clone();
+        run.peaks = vec![None; 16];
+        run.peaks[measurement.stage] = Some(50_000.0);
+        let mut counts = vec![measurement.layers[0], 0, 0];
+        for (kind, n) in &measurement.kinds {
+            let at = measured.kinds.iter().position(|other| other == kind).unwrap();
+            counts[at] = n[0];
+            counts[0] -= n[0];
+        }
+        run.counts[measurement.stage] = counts;
+        measured.runs.push(run);
+    }
+    assert_eq!(found(&measured).rank, 5);
+}
