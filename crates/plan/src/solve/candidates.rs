@@ -28,6 +28,10 @@ pub(super) struct Candidate {
     /// Whether that is proven.
     pub(super) impossible: bool,
     pub(super) line: Considered,
+    /// Makespan and counts of its best plan so far.
+    pub(super) best: Option<(u64, Vec<u32>)>,
+    /// What came of it.
+    pub(super) reason: String,
 }
 
 /// A combination and what came of it.
@@ -135,6 +139,8 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
         lower_bound: None,
         failure: None,
         impossible: false,
+        best: None,
+        reason: String::new(),
         line: Considered {
             recompute: if let Rule::Global(setting) = &rule { Some(setting.to_string()) } else { None },
             ..line.clone()
