@@ -17,8 +17,11 @@ pub struct Undetermined {
     pub rank: usize,
     /// Unknowns that cannot be told apart; one alone is in no measurement.
     pub inseparable: Vec<Vec<String>>,
-    /// What to measure besides, the cheapest first; together they settle all.
+    /// What to measure besides, the cheapest first.
     pub measurements: Vec<Measurement>,
+    /// Whether these settle all; if not, nothing that was tried does, as under a schedule by which all stages keep the same
+    /// number of micro-batches.
+    pub enough: bool,
     /// Whether all is determined if there is no constant.
     pub without_constant: bool,
 }
@@ -58,11 +61,13 @@ pub(super) fn find(system: &System<'_>, moments: &Moments, rows: &[Row], factors
         measured: system.measured,
         columns: system.columns.iter().copied().filter(|&column| column != Column::Constant).collect(),
     };
+    let (measurements, enough) = further(system, moments, rows);
     Undetermined {
         unknowns: system.columns.iter().map(|&column| system.name(column)).collect(),
         rank: factors.rank(),
         inseparable: factors.dependent().iter().map(|group| group.iter().map(name).collect()).collect(),
-        measurements: further(system, moments, rows),
+        measurements,
+        enough,
         without_constant: reduced.columns.len() < system.columns.len() && rank(&reduced, rows) == reduced.columns.len(),
     }
 }
@@ -71,26 +76,28 @@ fn rank(system: &System<'_>, rows: &[Row]) -> usize {
     Factors::of(&system.equations(rows).matrix, system.columns.len()).rank()
 }
 
-/// Measurements that raise the rank one by one, the cheapest first each time.
-fn further(system: &System<'_>, moments: &Moments, rows: &[Row]) -> Vec<Measurement> {
+/// Measurements that raise the rank one by one, the cheapest first each time, and whether they raise it to all.
+fn further(system: &System<'_>, moments: &Moments, rows: &[Row]) -> (Vec<Measurement>, bool) {
     let candidates = candidates(system);
     let mut rows = rows.to_vec();
     let mut found = Vec::new();
     let mut reached = rank(system, &rows);
     while reached < system.columns.len() {
-        let mut raises = |candidate: &&Candidate| {
-            rows.push(candidate.row(system, moments));
-            let raised = rank(system, &rows) > reached;
-            if !raised {
-                rows.pop();
-            }
-            raised
+        let raises = |candidate: &&Candidate| {
+            let with = [&rows[..], &[candidate.row(system, moments)]].concat();
+            rank(system, &with) > reached
         };
-        let Some(best) = candidates.iter().find(&mut raises) else { break };
+        // The first measurement of an end says nothing by itself, the second one does.
+        let first = |candidate: &&Candidate| {
+            end(system.measured, candidate.stage).is_some() && rows.iter().all(|row| row.stage != candidate.stage)
+        };
+        let best = candidates.iter().find(raises).or_else(|| candidates.iter().find(first));
+        let Some(best) = best else { return (found, false) };
+        rows.push(best.row(system, moments));
         found.push(best.measurement(system));
-        reached += 1;
+        reached = rank(system, &rows);
     }
-    found
+    (found, true)
 }
 
 /// A stage that may be measured.

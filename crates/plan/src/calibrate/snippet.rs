@@ -24,6 +24,11 @@ pub(super) fn number(value: f64) -> String {
     if rounded.abs() < 1e15 { rounded.to_string() } else { format!("{value:?}") }
 }
 
+/// The same of an amount of memory, with a remark where a model description cannot have it.
+fn amount(value: f64) -> String {
+    number(value) + if value < 0.0 { " # below 0, which is not accepted" } else { "" }
+}
+
 impl Guide {
     /// The runs as a file for [`super::parse`]: the peaks are to be written in place of "-".
     pub fn toml(&self) -> String {
@@ -70,13 +75,13 @@ impl Fit {
             None => "# forward = .., backward = ..: see sapwood plan calibrate times\n".to_owned(),
         };
         let end = |name: &str, kind: &str, memory: Option<f64>, at: usize| {
-            let memory = number(memory? - constant);
+            let memory = amount(memory? - constant);
             let of_kind = format!("name = \"{name}\"\nkind = \"{kind}\"\n{}", time(at));
             Some(format!("[[segment]]\n{of_kind}parameters_mem = {memory}\nactivation = {{ none = 0 }}\n"))
         };
         let parts = [
             measured.unit.as_ref().map(|unit| format!("[unit]\nmemory = {}\n", quoted(unit))),
-            (constant != 0.0).then(|| format!("[const]\nmemory = {}\n", number(constant))),
+            (constant != 0.0).then(|| format!("[const]\nmemory = {}\n", amount(constant))),
             end("head", "embedding", self.head, 0),
             Some(body(measured, &time(1), &of)),
             end("tail", "loss", self.tail, 2),
@@ -96,7 +101,7 @@ fn body(measured: &Measured, time: &str, of: &dyn Fn(&str) -> Option<f64>) -> St
     format!(
         "[[segment]]\nname = \"body\"\nkind = \"dense\"\ncount = {layers}\n{time}parameters_mem = {}\n\
          activation = {{ {} }}\n{extra}",
-        number(of("parameters").unwrap_or(0.0)),
+        amount(of("parameters").unwrap_or(0.0)),
         kept.join(", ")
     )
 }

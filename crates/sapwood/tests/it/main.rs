@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod bench;
+mod calibrate;
 mod data;
 mod drop;
 mod machine;

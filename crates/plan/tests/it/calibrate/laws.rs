@@ -108,6 +108,7 @@ proptest! {
         let Verdict::Undetermined(open) = fit(&measured).unwrap() else { return Ok(()) };
         prop_assert!(open.rank < open.unknowns.len() && !open.inseparable.is_empty());
         prop_assert!(open.measurements.len() <= open.unknowns.len() - open.rank);
+        prop_assert_eq!(open.enough, open.measurements.len() == open.unknowns.len() - open.rank);
         let mut more = measured.clone();
         for measurement in &open.measurements {
             let mut run = Run { peaks: vec![None; measured.stages], ..measured.runs[0].clone() };

@@ -104,6 +104,7 @@ fn golden_b_cumulative_lists_and_a_constant() {
         ("tail", 1203.5),
     ];
     assert_values(&fit, &expected, 0.3);
+    assert!((fit.condition - 39.0105113662).abs() < 1e-7, "{fit:?}");
     assert_eq!((fit.rank, fit.warnings.len()), (6, 1), "{fit:?}");
     assert!(fit.warnings[0].contains("constant is -1896.75, below 0"), "{fit:?}");
 }
@@ -121,9 +122,17 @@ fn golden_c_least_squares_over_two_runs() {
     assert_values(&fit, &expected, 0.01);
     let largest = fit.residuals.iter().map(|r| (r.peak - r.fitted).abs()).fold(0.0, f64::max);
     assert!((largest - 57.44).abs() < 0.01, "{largest}");
-    // One degree of freedom is left: t = 12.706.
-    let ci95: Vec<f64> = fit.unknowns.iter().map(|unknown| unknown.ci95.unwrap()).collect();
-    assert!(ci95.iter().all(|&half| half > 0.0), "{ci95:?}");
+    // From scipy 1.15: one degree of freedom is left, t = 12.706.
+    let by_scipy = [
+        ("parameters", 151.852124, 0.25000123),
+        ("activation.none", 66.07066, 0.09738207),
+        ("activation.full", 232.381169, 0.3651309),
+    ];
+    for (unknown, (name, ci95, gain)) in fit.unknowns.iter().zip(by_scipy) {
+        assert_eq!(unknown.name, name);
+        assert!((unknown.ci95.unwrap() - ci95).abs() < 1e-3 && (unknown.gain - gain).abs() < 1e-7, "{unknown:?}");
+    }
+    assert!((fit.condition - 11.658417781).abs() < 1e-7, "{fit:?}");
     assert_eq!(fit.residuals.iter().map(|r| (r.run, r.stage)).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 1), (1, 2)]);
 }
 
@@ -176,4 +185,57 @@ fn what_settles_it_settles_it() {
         measured.runs.push(run);
     }
     assert_eq!(found(&measured).rank, 5);
+}
+
+#[test]
+fn a_dry_run_with_too_few_stages_has_no_constant() {
+    let text = DRY_RUN.replace("[6,9,10,11,12,13]", "[6,9,10,11,12]").replace(",30998]", "]");
+    let fit = found(&measured(&text));
+    assert_eq!((fit.rank, fit.unknowns[0].name.as_str()), (5, "parameters"));
+    assert!(
+        fit.warnings.iter().any(|warning| warning.contains("too few stages are measured to find a constant")),
+        "{fit:?}"
+    );
+    // Kinds that no measured stage has are no unknowns of a dry run.
+    let fit = found(&without_constant(TWO_RUNS));
+    assert_eq!(fit.unknowns.len(), 3);
+}
+
+#[test]
+fn ends_alone_tell_by_their_differences() {
+    // Two stages, M 4: stage 0 keeps 2 micro-batches, stage 1 one. Parameters 5, activations 10 and 1, head 100, tail 50.
+    let run = |layers: [u32; 2], full: [u32; 2]| {
+        let peak = |stage: usize| {
+            let kept = 10 * (layers[stage] - full[stage]) + full[stage];
+            [100, 50][stage] + 5 * layers[stage] + [2, 1][stage] * kept
+        };
+        format!("[[run]]\nlayers = {layers:?}\nfull = {full:?}\npeak = [{}, {}]\n", peak(0), peak(1))
+    };
+    let head = "stages = 2\nmicro_batches = 4\nkinds = [\"full\"]\n";
+    let two = head.to_owned() + &run([4, 4], [0, 1]) + &run([3, 5], [1, 1]);
+    let open = open(&measured(&two));
+    assert_eq!((open.rank, open.unknowns.len(), open.enough, open.measurements.len()), (2, 3, true, 1), "{open:?}");
+    let fit = found(&measured(&(two + &run([5, 3], [3, 0]))));
+    assert_values(
+        &fit,
+        &[("parameters", 5.0), ("activation.none", 10.0), ("activation.full", 1.0), ("head", 100.0), ("tail", 50.0)],
+        1e-9,
+    );
+    assert_eq!(fit.residuals.len(), 6);
+    assert!(fit.warnings[0].contains("the constant is part of both"), "{fit:?}");
+    // From one peak of one end, with what to measure at it.
+    let one = "stages = 2\nkinds = [\"full\"]\n[[run]]\nlayers = [4, 4]\nfull = [1, 1]\npeak = [200, \"-\"]\n";
+    let open = super::open(&measured(one));
+    assert!(open.enough && open.measurements.len() >= 3, "{open:?}");
+    // One stage is both ends.
+    let single = "stages = 1\n[[run]]\nlayers = [4]\npeak = [200]\n[[run]]\nlayers = [6]\npeak = [260]\n[[run]]\nlayers = [7]\npeak = [290]\n";
+    let open = super::open(&measured(single));
+    assert!(!open.enough && open.inseparable == [["parameters", "activation.none"]], "{open:?}");
+}
+
+#[test]
+fn all_stages_keep_the_same_under_gpipe() {
+    let text = "stages = 4\nmicro_batches = 3\nschedule = \"gpipe\"\nconstant = false\n[[run]]\nlayers = [3, 4, 5, 6]\npeak = [9, 8, 7, 6]\n";
+    let open = open(&measured(text));
+    assert!(!open.enough && open.measurements.is_empty(), "{open:?}");
 }

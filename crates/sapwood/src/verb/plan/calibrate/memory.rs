@@ -141,7 +141,7 @@ fn undetermined(measured: &Measured, open: &Undetermined) -> Report {
     if open.without_constant {
         warnings.push("all other costs are determined if there is no constant: --no-constant".to_owned());
     }
-    if open.measurements.len() < open.unknowns.len() - open.rank {
+    if !open.enough {
         warnings.push("no measurement with this schedule tells all of them apart: take another schedule".to_owned());
     }
     Report {
