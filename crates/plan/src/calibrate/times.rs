@@ -216,21 +216,14 @@ impl<'a> Samples<'a> {
 /// The times of a kind of layer; what is missing if they are not complete.
 fn of_kind(name: &str, samples: &BTreeMap<Key, Sample>) -> std::result::Result<LayerTimes, String> {
     let of = |direction: Direction| samples.get(&(direction, None));
+    let both = [Direction::Forward, Direction::Backward];
+    if let Some(missing) = both.into_iter().find(|&direction| of(direction).is_none()) {
+        let missing = missing.name();
+        return Err(format!("{name} has no {missing} events, such as {missing}:{name} (there is {})", there(samples)));
+    }
     let need = |direction: Direction| {
-        let missing = || {
-            let there = samples.iter().map(|((direction, kind), sample)| {
-                let kind = kind.as_ref().map_or_else(String::new, |kind| format!("@{kind}"));
-                format!("{}{kind} {} times", direction.name(), sample.durations.len() + sample.warm_up)
-            });
-            let there: Vec<String> = there.collect();
-            let there = if there.is_empty() { "nothing of it".to_owned() } else { there.join(", ") };
-            format!("{name} has no {} events, such as {}:{name} (there is {there})", direction.name(), direction.name())
-        };
-        let sample = of(direction).ok_or_else(missing)?;
-        median(sample).ok_or_else(|| {
-            let what = "ran so rarely that all of it is warm-up: record more steps, or leave out less";
-            format!("the {} of {name} {what}", direction.name())
-        })
+        let what = "ran so rarely that all of it is warm-up: record more steps, or leave out less";
+        of(direction).and_then(median).ok_or_else(|| format!("the {} of {name} {what}", direction.name()))
     };
     let kinds = samples.iter().filter(|((direction, _), _)| *direction == Direction::Backward);
     let kinds = kinds.filter_map(|((_, kind), sample)| Some((kind.clone()?, median(sample)?)));
@@ -241,6 +234,16 @@ fn of_kind(name: &str, samples: &BTreeMap<Key, Sample>) -> std::result::Result<L
         weight: of(Direction::Weight).and_then(median),
         recompute: kinds.collect(),
     })
+}
+
+/// What is there of a layer: `forward 64 times, backward@full 64 times`.
+fn there(samples: &BTreeMap<Key, Sample>) -> String {
+    let each = samples.iter().map(|((direction, kind), sample)| {
+        let kind = kind.as_ref().map_or_else(String::new, |kind| format!("@{kind}"));
+        format!("{}{kind} {} times", direction.name(), sample.durations.len() + sample.warm_up)
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { "nothing of it".to_owned() } else { each.join(", ") }
 }
 
 /// The median without outliers; none of nothing.

@@ -122,13 +122,13 @@ fn golden_c_least_squares_over_two_runs() {
     assert_values(&fit, &expected, 0.01);
     let largest = fit.residuals.iter().map(|r| (r.peak - r.fitted).abs()).fold(0.0, f64::max);
     assert!((largest - 57.44).abs() < 0.01, "{largest}");
-    // From scipy 1.15: one degree of freedom is left, t = 12.706.
-    let by_scipy = [
+    // From NumPy and SciPy: one degree of freedom is left, t = 12.706.
+    let by_peers = [
         ("parameters", 151.852124, 0.25000123),
         ("activation.none", 66.07066, 0.09738207),
         ("activation.full", 232.381169, 0.3651309),
     ];
-    for (unknown, (name, ci95, gain)) in fit.unknowns.iter().zip(by_scipy) {
+    for (unknown, (name, ci95, gain)) in fit.unknowns.iter().zip(by_peers) {
         assert_eq!(unknown.name, name);
         assert!((unknown.ci95.unwrap() - ci95).abs() < 1e-3 && (unknown.gain - gain).abs() < 1e-7, "{unknown:?}");
     }
