@@ -356,6 +356,10 @@ fn too_many_layers_are_refused() {
     refused(&[(text.clone(), "line 11: segment c: the model has 2^31 layers or more")]);
     let one = pinned(&[("b", "dense", "")]).replace("parameters_mem", "count = 2000000000\nparameters_mem");
     assert!(Problem::new(read(&one).unwrap(), &[1.0], &[]).is_ok());
+    let names: Vec<String> = (0..1025).map(|at| format!("s{at}")).collect();
+    let all: Vec<(&str, &str, &str)> = names.iter().map(|name| (name.as_str(), "dense", "")).collect();
+    assert_eq!(read(&pinned(&all[1..])).unwrap().segments.len(), 1024);
+    refused(&[(pinned(&all), "1025 segments, and 1024 is the most")]);
     // One part in 10⁹ makes ticks small.
     let long = one.replace("forward = 2", "forward = 2e6\nbackward = 1e-9");
     let large = one.replace("none = 8, full = 2", "none = 8e6, full = 1e-9");

@@ -22,6 +22,9 @@ const KEYS: [&str; 11] = [
 /// Most layers of a model.
 const MOST: u64 = 1 << 31;
 
+/// Most segments of a model.
+const SEGMENTS: usize = 1024;
+
 /// What the layers of a segment are.
 struct LayerKind {
     name: &'static str,
@@ -52,6 +55,10 @@ pub(super) fn read_all(top: &Table<'_>, kinds: &[String], options: &Options) -> 
     let tables = top.tables("segment")?;
     if tables.is_empty() {
         return Err(top.wrong("segment", "there is no segment, write [[segment]] for each run of equal layers"));
+    }
+    if tables.len() > SEGMENTS {
+        let what = format!("{} segments, and {SEGMENTS} is the most: equal layers are one segment", tables.len());
+        return Err(top.wrong("segment", what));
     }
     let (mut segments, mut pins, mut layers): (Vec<Segment>, Vec<Pin>, u64) = (Vec::new(), Vec::new(), 0);
     for table in &tables {
