@@ -223,6 +223,17 @@ fn ends_alone_tell_by_their_differences() {
     );
     assert_eq!(fit.residuals.len(), 6);
     assert!(fit.warnings[0].contains("the constant is part of both"), "{fit:?}");
+    // A peak that is wrong by 6; from NumPy with head and tail as unknowns among the others.
+    let mut off = measured(&(head.to_owned() + &run([4, 4], [0, 1]) + &run([3, 5], [1, 1]) + &run([5, 3], [3, 0])));
+    off.runs[2].peaks[0] = off.runs[2].peaks[0].map(|peak| peak + 6.0);
+    let fit = found(&off);
+    let by_peer = [(2.738462, 6.215529, 3.276923), (11.892308, 4.242413, 2.415385), (3.630769, 3.904711, 2.138462)];
+    for (unknown, (value, ci95, gain)) in fit.unknowns.iter().zip(by_peer) {
+        let off = [unknown.value - value, unknown.ci95.unwrap() - ci95, unknown.gain - gain];
+        assert!(off.iter().all(|off| off.abs() < 1e-5), "{unknown:?}");
+    }
+    let ends = [(fit.head, 93.938462), (fit.tail, 50.984615)];
+    assert!(ends.iter().all(|(found, end)| (found.unwrap() - end).abs() < 1e-5), "{fit:?}");
     // From one peak of one end, with what to measure at it.
     let one = "stages = 2\nkinds = [\"full\"]\n[[run]]\nlayers = [4, 4]\nfull = [1, 1]\npeak = [200, \"-\"]\n";
     let open = super::open(&measured(one));

@@ -30,6 +30,9 @@ fn good_files_are_read_whole() {
     // Select is all layers, cumulative: what is not full is selective.
     assert_eq!(yaml.runs[0].counts[2], [0, 2, 0, 0, 2]);
     assert_eq!(yaml.runs[0].peaks, [Some(9.0), Some(8.5), Some(7.0), Some(6.0)]);
+    let all = YAML.replace("select_recompute: true", "select_recompute: [1, 1, 3, 0]");
+    let all = measured(&all.replace("select_comm_recompute: false", "select_comm_recompute: [2, 0, 4, 0]"));
+    assert_eq!(all.runs[0].counts, [[0, 0, 1, 1, 0], [2, 0, 0, 0, 1], [0, 0, 1, 1, 2], [2, 0, 0, 0, 0]]);
     let chunks = "stages = 2\nchunks = 2\nlayers = 8\nmicro_batches = 6\ngroup = 3\nconstant = false\ntransient = true\n\
         [unit]\nmemory = \"GiB\"\n[[run]]\npeak = [1, 2]\n[[run]]\nlayers = [[1, 2], [3, 2]]\npeak = [1, 2]\n";
     let chunks = measured(chunks);
