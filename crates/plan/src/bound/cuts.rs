@@ -18,7 +18,7 @@ use crate::simulate::{Durations, Order, Sweep, Vectors};
 const SLOW: f64 = 4096.0;
 
 /// Share of the best counts in those that are simulated.
-const INSIDE: f64 = 0.75;
+pub(super) const INSIDE: f64 = 0.75;
 
 /// By how much a path must be longer than T, in units of T, to cut something off.
 const DEEP: f64 = 1e-5;

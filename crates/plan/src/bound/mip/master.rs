@@ -12,6 +12,7 @@ use crate::bound::lp::{LpBackend, Program, Row, Sense};
 use crate::problem::Problem;
 use crate::simulate::path::Path;
 use crate::simulate::{Durations, Order, Sweep};
+use std::collections::HashMap;
 
 /// Distance in units of T below which prices are the best ones, and above which a path cuts something off.
 const DEEP: f64 = 1e-6;
@@ -23,7 +24,7 @@ const ROUNDS: usize = 200;
 const UNUSED: f64 = 1e-9;
 
 /// A path as a row: its length is linear in durations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct PathRow {
     /// How often each place of the durations is on it.
     pub(super) operations: Vec<u32>,
@@ -39,10 +40,14 @@ pub(super) struct Master<'a> {
     /// Of the segments of the body.
     pub(super) layers: Vec<u64>,
     pub(super) paths: Vec<PathRow>,
+    /// Their places.
+    known: HashMap<PathRow, usize>,
     /// Links and tails, operations of no time.
     empty: Durations<u64>,
     /// Ticks of a unit of T in linear programs.
     unit: f64,
+    /// Entries of the linear programs that were solved, a measure of time.
+    pub(super) work: u64,
     sweep: Sweep<f64>,
 }
 
@@ -68,6 +73,14 @@ pub(super) struct Mixed {
     pub(super) makespan: f64,
 }
 
+impl Mixed {
+    /// The patterns of the mixture.
+    pub(super) fn present(&self) -> Vec<(usize, u32)> {
+        let own = |(stage, own): (usize, &Vec<(u32, f64)>)| own.iter().map(move |&(at, _)| (stage, at)).collect::<Vec<_>>();
+        self.mixture.iter().enumerate().flat_map(own).collect()
+    }
+}
+
 impl<'a> Master<'a> {
     /// No path yet.
     pub(super) fn new(problem: &'a Problem, order: &'a Order, patterns: Patterns, scale: f64) -> Master<'a> {
@@ -78,7 +91,18 @@ impl<'a> Master<'a> {
         let (empty, _) = problem.costs(order, &vec![0; dims.virtual_stages() * problem.items().len()]);
         let unit = (scale / 64.0).log2().ceil().exp2().max(f64::MIN_POSITIVE);
         let places = (0..dims.stages).map(place).collect();
-        Master { order, patterns, places, layers, paths: Vec::new(), empty, unit, sweep: Sweep::new() }
+        Master {
+            order,
+            patterns,
+            places,
+            layers,
+            paths: Vec::new(),
+            known: HashMap::new(),
+            empty,
+            unit,
+            work: 0,
+            sweep: Sweep::new(),
+        }
     }
 
     pub(super) fn virtual_stages(&self) -> usize {
@@ -94,13 +118,16 @@ impl<'a> Master<'a> {
     pub(super) fn learn(&mut self, path: &Path) -> usize {
         let links: u64 = path.links.iter().zip(&self.empty.links).map(|(&n, &t)| u64::from(n) * t).sum();
         let row = PathRow { operations: path.operations.clone(), constant: links + self.empty.tails[path.stage] };
-        match self.paths.iter().position(|other| *other == row) {
-            Some(at) => at,
-            None => {
-                self.paths.push(row);
-                self.paths.len() - 1
-            }
-        }
+        let Master { paths, known, .. } = self;
+        *known.entry(row).or_insert_with_key(|row| {
+            paths.push(row.clone());
+            paths.len() - 1
+        })
+    }
+
+    fn start(&mut self, program: &Program, backend: &mut dyn LpBackend) -> Option<Vec<f64>> {
+        self.work += (program.rows.len() * program.costs.len()) as u64;
+        backend.start(program).ok()?
     }
 
     /// The part of a path in a stage with a pattern, in ticks.
@@ -150,7 +177,7 @@ impl<'a> Master<'a> {
     /// The best prices for the paths of `active`, whose patterns are brought up to date; ends early once the bound reaches
     /// `goal`. `None` if a stage has no allowed pattern or the solver fails at once.
     pub(super) fn price(
-        &self,
+        &mut self,
         allowed: &[Vec<u32>],
         active: &mut Active,
         goal: u64,
@@ -160,7 +187,7 @@ impl<'a> Master<'a> {
         let paths = active.paths.len();
         let program = self.dual(active, steep / self.unit);
         let mut best: Option<Priced> = None;
-        let mut x = backend.start(&program).ok()??;
+        let mut x = self.start(&program, backend)?;
         for _ in 0..ROUNDS {
             let weights: Vec<(usize, f64)> = active.paths.iter().copied().zip(x.iter().copied()).collect();
             let layers: Vec<f64> = x[paths..paths + self.layers.len()].iter().map(|u| u * self.unit).collect();
@@ -179,6 +206,7 @@ impl<'a> Master<'a> {
                 cheapest.iter().enumerate().filter(dear).map(|(stage, &(pattern, _))| (stage, pattern)).collect();
             let rows: Vec<Row> = new.iter().map(|&pattern| self.row(&active.paths, pattern)).collect();
             active.patterns.extend(new);
+            self.work += (rows.len() * program.costs.len()) as u64;
             match backend.add(&rows) {
                 Ok(Some(next)) if !rows.is_empty() => x = next,
                 _ => break,
@@ -188,7 +216,7 @@ impl<'a> Master<'a> {
     }
 
     /// The best mixture of the patterns of `active` for its paths; `None` if there is none.
-    pub(super) fn mix(&self, active: &Active, backend: &mut dyn LpBackend) -> Option<Mixed> {
+    pub(super) fn mix(&mut self, active: &Active, backend: &mut dyn LpBackend) -> Option<Mixed> {
         let (columns, stages) = (active.patterns.len(), self.places.len());
         let row = |of: &dyn Fn((usize, u32)) -> f64, sense, right| {
             let all = active.patterns.iter().enumerate().map(|(at, &pattern)| (at, of(pattern)));
@@ -210,7 +238,7 @@ impl<'a> Master<'a> {
             rows.push(row);
         }
         let costs = (0..=columns).map(|at| f64::from(u8::from(at == columns))).collect();
-        let x = backend.start(&Program { costs, free: vec![false; columns + 1], rows }).ok()??;
+        let x = self.start(&Program { costs, free: vec![false; columns + 1], rows }, backend)?;
         let mut mixture = vec![Vec::new(); stages];
         for (&(stage, pattern), &weight) in active.patterns.iter().zip(&x) {
             if weight > UNUSED {
@@ -236,6 +264,16 @@ impl<'a> Master<'a> {
             }
         }
         durations
+    }
+
+    /// Prices of ticks for weights of paths, by place of the durations.
+    pub(super) fn prices(&self, weights: &[(usize, f64)]) -> Vec<f64> {
+        let mut prices = vec![0.0; self.operations()];
+        for &(path, weight) in weights {
+            let counts = &self.paths[path].operations;
+            prices.iter_mut().zip(counts).for_each(|(price, &count)| *price += weight * f64::from(count));
+        }
+        prices
     }
 
     /// The makespan of durations and their critical path.

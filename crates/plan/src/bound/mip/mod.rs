@@ -30,8 +30,8 @@ use tree::Tree;
 pub struct Limits<'a> {
     /// Regions that are bounded.
     pub nodes: u64,
-    /// Paths that are kept.
-    pub paths: usize,
+    /// Entries of linear programs that are solved: a million or two take a second.
+    pub work: u64,
     /// Combinations of choices that are looked at for patterns.
     pub combinations: u64,
     /// Patterns that are kept.
@@ -42,7 +42,7 @@ pub struct Limits<'a> {
 
 impl Default for Limits<'_> {
     fn default() -> Self {
-        Limits { nodes: 20_000, paths: 1_000_000, combinations: 1 << 23, patterns: 1 << 17, stop: &|| false }
+        Limits { nodes: u64::MAX, work: 100_000_000, combinations: 1 << 23, patterns: 1 << 17, stop: &|| false }
     }
 }
 
@@ -77,8 +77,8 @@ pub enum Reason {
     Proven,
     /// The gap was reached.
     Gap,
-    /// The limit of regions.
-    Nodes,
+    /// A limit of regions or work.
+    Limit,
     /// There are too many patterns to look at: the bound is that of the linear relaxation.
     Patterns,
     /// It was stopped.

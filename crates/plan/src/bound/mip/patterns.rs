@@ -292,6 +292,11 @@ impl Patterns {
         start..all.partition_point(|pattern| own(pattern)[..] <= *layers)
     }
 
+    /// Layers of the body in all chunks.
+    pub(super) fn placed(&self, pattern: &Pattern) -> u64 {
+        pattern.values.chunks(self.width).flat_map(|chunk| &chunk[..self.body.len()]).sum()
+    }
+
     /// Layers of the body and durations of a chunk.
     pub(super) fn chunk<'p>(&self, pattern: &'p Pattern, chunk: usize) -> (&'p [u64], &'p [u64]) {
         pattern.values[chunk * self.width..(chunk + 1) * self.width].split_at(self.body.len())

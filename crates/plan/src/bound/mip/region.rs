@@ -1,8 +1,9 @@
 //! Parts of the space of plans: which patterns are allowed, and how a part is split in two.
 //!
-//! A region bounds every value of every virtual stage: layers of each segment of the body, durations by kind of operation. A
-//! split takes what a relaxation mixed apart. Splits at the border of two segments make their order whole: the first one ends
-//! at some virtual stage, and the second one does not begin before it.
+//! A region bounds the layers of every stage and every value of every virtual stage: layers of each segment of the body,
+//! durations by kind of operation. A split takes what a relaxation mixed apart: first segments that overlap (the first one
+//! ends at some virtual stage, and the second one does not begin before it), then parts of a layer on a stage, which decide
+//! most of its time and memory, then those of a virtual stage, then what else differs.
 
 use super::patterns::{Pattern, Patterns};
 
@@ -32,19 +33,22 @@ pub(super) type Places = Vec<Vec<usize>>;
 /// By stage the patterns of a mixture with their weights.
 pub(super) type Mixture = Vec<Vec<(u32, f64)>>;
 
-/// Least and most of each value, by virtual stage.
+/// Least and most of each value.
 pub(super) struct Region {
     width: usize,
+    /// By virtual stage and value.
     least: Vec<u64>,
     most: Vec<u64>,
-    totals: Vec<(u64, u64)>,
+    /// Layers of the body, by stage.
+    layers: Vec<(u64, u64)>,
 }
 
 impl Region {
-    /// The part that `splits` leave, with `width` values by virtual stage.
-    pub(super) fn new(virtual_stages: usize, width: usize, splits: &[Split]) -> Region {
-        let mut region =
-            Region { width, least: vec![0; virtual_stages * width], most: vec![u64::MAX; virtual_stages * width], totals: vec![(0, u64::MAX); virtual_stages] };
+    /// The part that `splits` leave.
+    pub(super) fn new(patterns: &Patterns, places: &Places, splits: &[Split]) -> Region {
+        let (width, virtual_stages) = (patterns.width, places.iter().map(Vec::len).sum::<usize>());
+        let (least, most) = (vec![0; virtual_stages * width], vec![u64::MAX; virtual_stages * width]);
+        let mut region = Region { width, least, most, layers: vec![(0, u64::MAX); places.len()] };
         splits.iter().for_each(|&split| region.apply(split, virtual_stages));
         region
     }
@@ -60,8 +64,8 @@ impl Region {
                 let slot = &mut self.least[at * width + value];
                 *slot = least.max(*slot);
             }
-            Split::StageAtMost { stage, most } => self.totals[stage].1 = most.min(self.totals[stage].1),
-            Split::StageAtLeast { stage, least } => self.totals[stage].0 = least.max(self.totals[stage].0),
+            Split::StageAtMost { stage, most } => self.layers[stage].1 = most.min(self.layers[stage].1),
+            Split::StageAtLeast { stage, least } => self.layers[stage].0 = least.max(self.layers[stage].0),
             Split::Until { segment, at } => {
                 (at + 1..virtual_stages).for_each(|at| self.most[at * width + segment] = 0);
             }
@@ -79,31 +83,16 @@ impl Region {
 
     /// The allowed patterns of each stage.
     pub(super) fn allowed(&self, patterns: &Patterns, places: &Places) -> Vec<Vec<u32>> {
-        let of = |(stage, (all, places)): (usize, (&Vec<Pattern>, &Vec<usize>))| {
-            let allowed = all.iter().enumerate().filter(|(_, pattern)| self.allows(pattern, places) && { let t = total(patterns, pattern); self.totals[stage].0 <= t && t <= self.totals[stage].1 });
-            allowed.map(|(at, _)| at as u32).collect()
+        let of = |stage: usize| {
+            let (least, most) = self.layers[stage];
+            let allows = |pattern: &Pattern| {
+                (least..=most).contains(&patterns.placed(pattern)) && self.allows(pattern, &places[stage])
+            };
+            let all = patterns.stages[stage].iter().enumerate();
+            all.filter(|(_, pattern)| allows(pattern)).map(|(at, _)| at as u32).collect()
         };
-        patterns.stages.iter().zip(places).enumerate().map(of).collect()
+        (0..places.len()).map(of).collect()
     }
-}
-
-fn total(patterns: &Patterns, pattern: &Pattern) -> u64 {
-    pattern.values.chunks(patterns.width).flat_map(|c| c[..patterns.body.len()].iter()).sum()
-}
-
-fn totals(patterns: &Patterns, mixture: &Mixture) -> Option<[Split; 2]> {
-    let mut best: Option<(f64, [Split; 2])> = None;
-    for (stage, own) in mixture.iter().enumerate() {
-        let present = own.iter().filter(|&&(_, weight)| weight > ABSENT);
-        let whole: f64 = present.clone().map(|&(_, weight)| weight).sum();
-        let mean: f64 = present.clone().map(|&(p, w)| w / whole * total(patterns, &patterns.stages[stage][p as usize]) as f64).sum();
-        let fraction = (mean - mean.floor()).min(mean.ceil() - mean);
-        if fraction > ABSENT && best.as_ref().is_none_or(|&(b, _)| fraction > b) {
-            let cut = mean as u64;
-            best = Some((fraction, [Split::StageAtMost { stage, most: cut }, Split::StageAtLeast { stage, least: cut + 1 }]));
-        }
-    }
-    best.map(|(_, splits)| splits)
 }
 
 /// Mean, least and most of a value in a mixture.
@@ -142,7 +131,26 @@ pub(super) fn layers(patterns: &Patterns, places: &Places, mixture: &Mixture) ->
 /// Two parts that a mixture is in neither of, which together hold every plan; `None` if it mixes nothing.
 pub(super) fn branch(patterns: &Patterns, places: &Places, mixture: &Mixture) -> Option<[Split; 2]> {
     let all = spreads(patterns, places, mixture);
-    border(patterns, &all).or_else(|| totals(patterns, mixture)).or_else(|| value(patterns, &all))
+    border(patterns, &all).or_else(|| stage(patterns, mixture)).or_else(|| value(patterns, &all))
+}
+
+/// How far a mean is from a whole number.
+fn fraction(mean: f64) -> f64 {
+    (mean - mean.floor()).min(mean.ceil() - mean)
+}
+
+/// Splits at the stage whose layers are furthest from whole.
+fn stage(patterns: &Patterns, mixture: &Mixture) -> Option<[Split; 2]> {
+    let mean = |stage: usize| {
+        let present = mixture[stage].iter().filter(|&&(_, weight)| weight > ABSENT);
+        let whole: f64 = present.clone().map(|&(_, weight)| weight).sum();
+        let layers = |pattern: u32| patterns.placed(&patterns.stages[stage][pattern as usize]) as f64;
+        present.map(|&(pattern, weight)| weight / whole * layers(pattern)).sum::<f64>()
+    };
+    let means = (0..mixture.len()).map(|stage| (stage, mean(stage))).filter(|&(_, mean)| fraction(mean) > ABSENT);
+    let (stage, mean) = means.max_by(|a, b| fraction(a.1).total_cmp(&fraction(b.1)).then(b.0.cmp(&a.0)))?;
+    let most = mean as u64;
+    Some([Split::StageAtMost { stage, most }, Split::StageAtLeast { stage, least: most + 1 }])
 }
 
 /// Splits where two segments of the body overlap, so that most of both is on the wrong side.
@@ -168,7 +176,7 @@ fn value(patterns: &Patterns, all: &[Spread]) -> Option<[Split; 2]> {
     let segments = patterns.body.len();
     let score = |at: usize| {
         let Spread { mean, least, most } = all[at];
-        let fraction = (mean - mean.floor()).min(mean.ceil() - mean);
+        let fraction = fraction(mean);
         let is_layers = at % patterns.width < segments;
         let width = most.saturating_sub(least) as f64;
         // Layers: parts of one before whole mixtures. Durations: the widest, as a part of themselves.

@@ -1,25 +1,27 @@
-//! Branch and bound over regions, the one with the least bound first.
+//! Branch and bound over regions, the one with the least bound first; of equal ones the newest.
 
 use super::master::{Active, Master, Mixed};
 use super::patterns::Pattern;
-use super::region::{self, Region, Split};
+use super::region::{self, Mixture, Region, Split};
 use super::round::Judge;
 use super::{Limits, Reason};
-use crate::bound::cuts::slow_stages;
+use crate::bound::cuts::{INSIDE, slow_stages};
 use crate::bound::lp::LpBackend;
+use crate::simulate::Durations;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Rounds of paths in a region after the first.
-const BACK: usize = 5;
-const FRAC: f64 = 0.01;
+/// Most rounds of paths in a region after the first one.
 const ROUNDS: usize = 40;
 
-/// Share of the best mixture in what is simulated; see [`crate::bound::cuts`].
-const INSIDE: f64 = 0.75;
+/// Rounds whose gain is looked at.
+const BACK: usize = 5;
 
-/// Relative distance from the best makespan at which a region is as good as closed, for makespans of a billion ticks: the
-/// precision of the solvers.
+/// Share of the way to the goal that they must gain for more rounds.
+const GAIN: f64 = 0.002;
+
+/// Part of the best makespan, as a divisor, within which a bound closes a region: the precision of the solvers. It counts
+/// for makespans of a billion ticks and more.
 const CLOSE: u64 = 1_000_000_000;
 
 /// Weights below which a path is not handed on.
@@ -35,14 +37,14 @@ struct Open {
 pub(super) struct Tree<'a, 'b> {
     pub(super) master: Master<'a>,
     pub(super) judge: Judge<'a>,
-    pub(super) backend: &'b mut dyn LpBackend,
-    /// No makespan that is looked for is this long.
-    pub(super) ceiling: u64,
+    backend: &'b mut dyn LpBackend,
+    /// No makespan is this long.
+    ceiling: u64,
     /// Most of a price of a layer, in ticks.
-    pub(super) steep: f64,
+    steep: f64,
     open: BTreeMap<(u64, Reverse<u64>), Open>,
     made: u64,
-    /// The least bound of regions that were closed by [`CLOSE`].
+    /// The least bound of regions that were closed by their bounds.
     closed: u64,
     pub(super) nodes: u64,
 }
@@ -56,13 +58,10 @@ impl<'a, 'b> Tree<'a, 'b> {
         ceiling: u64,
         steep: f64,
     ) -> Tree<'a, 'b> {
-        let all = |stage: &Vec<Pattern>| (0..stage.len() as u32).map(|at| (at, 1.0 / stage.len() as f64)).collect();
-        let even = master.durations(&master.patterns.stages.iter().map(all).collect());
-        slow_stages(master.order, &even).iter().for_each(|path| {
-            master.learn(path);
-        });
-        let active = Active { paths: (0..master.paths.len()).collect(), patterns: Vec::new() };
-        let root = Open { splits: Vec::new(), active };
+        let all = |stage: &Vec<Pattern>| even(&(0..stage.len() as u32).collect::<Vec<_>>());
+        let durations = master.durations(&master.patterns.stages.iter().map(all).collect());
+        let paths = slow_stages(master.order, &durations).iter().map(|path| master.learn(path)).collect();
+        let root = Open { splits: Vec::new(), active: Active { paths, patterns: Vec::new() } };
         let open = BTreeMap::from([((0, Reverse(0)), root)]);
         Tree { master, judge, backend, ceiling, steep, open, made: 1, closed: u64::MAX, nodes: 0 }
     }
@@ -87,33 +86,33 @@ impl<'a, 'b> Tree<'a, 'b> {
     pub(super) fn grow(&mut self, limits: &Limits<'_>, gap: f64) -> Reason {
         loop {
             let (best, bound) = (self.best(), self.bound());
-            if self.open.is_empty() {
+            if self.judge.best.is_some() && bound < best && (best - bound) as f64 <= gap * best as f64 {
+                return Reason::Gap;
+            }
+            let Some((&(bound, _), _)) = self.open.first_key_value() else { return Reason::Proven };
+            if bound >= self.goal() {
+                // So are all others.
+                self.closed = self.closed.min(bound);
+                self.open.clear();
                 return Reason::Proven;
             }
-            if self.judge.best.is_some() && (best - bound) as f64 <= gap * best as f64 {
-                return if bound == best { Reason::Proven } else { Reason::Gap };
-            }
-            if self.nodes >= limits.nodes {
-                return Reason::Nodes;
+            if self.nodes >= limits.nodes || self.master.work >= limits.work {
+                return Reason::Limit;
             }
             if (limits.stop)() {
                 return Reason::Stopped;
             }
-            let Some(((bound, _), open)) = self.open.pop_first() else { return Reason::Proven };
-            if bound >= self.goal() {
-                self.closed = self.closed.min(bound);
-                continue;
+            if let Some(((bound, _), open)) = self.open.pop_first() {
+                self.nodes += 1;
+                self.visit(bound, open, limits);
             }
-            self.nodes += 1;
-            self.visit(bound, open, limits);
         }
     }
 
     /// Bounds a region, and closes or splits it.
     fn visit(&mut self, parent: u64, mut open: Open, limits: &Limits<'_>) {
-        let master = &self.master;
-        let region = Region::new(master.virtual_stages(), master.patterns.width, &open.splits);
-        let allowed = region.allowed(&master.patterns, &master.places);
+        let Master { patterns, places, .. } = &self.master;
+        let allowed = Region::new(patterns, places, &open.splits).allowed(patterns, places);
         if allowed.iter().any(Vec::is_empty) {
             return;
         }
@@ -123,21 +122,16 @@ impl<'a, 'b> Tree<'a, 'b> {
                 open.active.patterns.push((stage, allowed[allowed.len() / 2]));
             }
         }
-        let (bound, mixed) = self.relax(parent, &allowed, &mut open.active, limits);
+        let (bound, mixture) = self.relax(parent, &allowed, &mut open.active, limits);
         if bound >= self.goal() {
             self.closed = self.closed.min(bound);
             return;
         }
-        if let Some(mixed) = &mixed {
-            open.active.patterns = mixed.mixture.iter().enumerate().flat_map(|(stage, own)| own.iter().map(move |&(pattern, _)| (stage, pattern))).collect();
-        }
-        // Without a mixture, as if all allowed patterns were mixed.
-        let even = || allowed.iter().map(|all| all.iter().map(|&at| (at, 1.0 / all.len() as f64)).collect()).collect();
-        let mixture = mixed.map_or_else(even, |mixed| mixed.mixture);
-        let master = &self.master;
-        let splits = region::branch(&master.patterns, &master.places, &mixture)
-            .or_else(|| region::branch(&master.patterns, &master.places, &even()));
-        match splits {
+        let Master { patterns, places, .. } = &self.master;
+        let of = |mixture: &Mixture| region::branch(patterns, places, mixture);
+        // Without a mixture, or where it mixes nothing, as if all allowed patterns were mixed.
+        let all = || of(&allowed.iter().map(|own| even(own)).collect());
+        match mixture.as_ref().and_then(of).or_else(all) {
             Some(splits) => splits.into_iter().for_each(|split| self.push(bound, &open, split)),
             // One plan is left, and it is judged.
             None => {
@@ -154,77 +148,91 @@ impl<'a, 'b> Tree<'a, 'b> {
         self.made += 1;
     }
 
-    /// The bound of a region and its best mixture, with paths as they are needed.
+    /// The bound of a region and its best mixture, with paths as they are needed; what mattered stays in `active`.
     fn relax(
         &mut self,
         parent: u64,
         allowed: &[Vec<u32>],
         active: &mut Active,
         limits: &Limits<'_>,
-    ) -> (u64, Option<Mixed>) {
-        let (mut bound, mut mixed) = (parent, None);
-        let mut inside: Option<(f64, Vec<f64>)> = None;
-        let rounds = if self.nodes == 1 { limits.paths } else { ROUNDS };
-        let mut course: Vec<f64> = Vec::new();
-        for round in 0.. {
-            let priced = self.master.price(allowed, active, self.goal(), self.steep, self.backend);
-            let Some(priced) = priced else { break };
+    ) -> (u64, Option<Mixture>) {
+        let (mut bound, mut mixture, mut inside) = (parent, None, Inside::default());
+        let mut course = Vec::new();
+        loop {
+            let goal = self.goal();
+            let Some(priced) = self.master.price(allowed, active, goal, self.steep, self.backend) else { break };
             bound = bound.max(priced.bound);
-            if bound >= self.goal() {
+            if bound >= goal {
                 break;
             }
-            let Some(next) = self.master.mix(active, self.backend) else { break };
-            let prices = self.prices(&priced.weights);
-            self.judge.near(&self.master, &next.mixture, &prices);
-            let path = self.separate(&next, &mut inside);
-            let next_makespan = next.makespan;
-            course.push(next.makespan);
-            let before = course[course.len().saturating_sub(1 + BACK)];
-            mixed = Some(next);
-            let slow = self.nodes > 1 && course.len() > BACK && next_makespan - before < FRAC * (self.goal() as f64 - next_makespan);
-            let last = round >= rounds || slow || self.master.paths.len() >= limits.paths || (limits.stop)();
-            match path {
-                Some(path) if !last && !active.paths.contains(&path) => active.paths.push(path),
-                _ => {
-                    active.paths = priced.weights.iter().filter(|(_, weight)| *weight > UNUSED).map(|&(path, _)| path).collect();
-                    active.paths.extend(path);
-                    active.paths.sort_unstable();
-                    active.paths.dedup();
-                    break;
-                }
+            let Some(mixed) = self.master.mix(active, self.backend) else { break };
+            self.judge.near(&self.master, &mixed.mixture, &self.master.prices(&priced.weights));
+            course.push(mixed.makespan);
+            let path = self.separate(&mixed, &mut inside);
+            let stays = path.filter(|path| !active.paths.contains(path));
+            if let Some(path) = stays.filter(|_| self.goes_on(&course, limits)) {
+                active.paths.push(path);
+                mixture = Some(mixed.mixture);
+                continue;
             }
+            active.paths = priced.weights.iter().filter(|&&(_, w)| w > UNUSED).map(|&(path, _)| path).collect();
+            active.paths.extend(stays);
+            active.patterns = mixed.present();
+            mixture = Some(mixed.mixture);
+            break;
         }
-        (bound, mixed)
+        (bound, mixture)
     }
 
-    /// Prices of ticks, by place of the durations.
-    fn prices(&self, weights: &[(usize, f64)]) -> Vec<f64> {
-        let mut prices = vec![0.0; self.master.operations()];
-        for &(path, weight) in weights {
-            let counts = &self.master.paths[path].operations;
-            prices.iter_mut().zip(counts).for_each(|(price, &count)| *price += weight * f64::from(count));
+    /// Whether another round is worth its time, by the makespans of the relaxation so far.
+    fn goes_on(&self, course: &[f64], limits: &Limits<'_>) -> bool {
+        if self.master.work >= limits.work || (limits.stop)() {
+            return false;
         }
-        prices
+        let Some(&before) = course.iter().nth_back(BACK).filter(|_| self.nodes > 1) else { return true };
+        let now = course.last().copied().unwrap_or(before);
+        course.len() < ROUNDS && now - before >= GAIN * (self.goal() as f64 - now)
     }
 
-    /// A path that is longer than T with a mixture.
-    fn separate(&mut self, mixed: &Mixed, inside: &mut Option<(f64, Vec<f64>)>) -> Option<usize> {
+    /// A path that is longer than T with a mixture: the critical one between it and the best durations so far, or its own.
+    fn separate(&mut self, mixed: &Mixed, inside: &mut Inside) -> Option<usize> {
         let durations = self.master.durations(&mixed.mixture);
         let (makespan, own) = self.master.simulate(&durations);
-        let deep = |master: &Master<'_>, path| master.length(path, &durations) > mixed.makespan + master.deep();
-        if !deep(&self.master, own) {
+        let least = mixed.makespan + self.master.deep();
+        if self.master.length(own, &durations) <= least {
             return None;
         }
-        if inside.as_ref().is_none_or(|(best, _)| makespan < *best) {
-            *inside = Some((makespan, durations.operations.clone()));
-        }
-        let Some((_, best)) = inside.clone() else { return Some(own) };
-        let mut between = durations.clone();
-        between.operations.iter_mut().zip(&best).for_each(|(own, best)| *own += INSIDE * (best - *own));
+        inside.see(makespan, &durations);
+        let between = inside.between(&durations);
         let (makespan, path) = self.master.simulate(&between);
-        if inside.as_ref().is_some_and(|(best, _)| makespan < *best) {
-            *inside = Some((makespan, between.operations));
-        }
-        Some(if deep(&self.master, path) { path } else { own })
+        inside.see(makespan, &between);
+        Some(if self.master.length(path, &durations) > least { path } else { own })
     }
+}
+
+/// The durations with the smallest makespan so far.
+#[derive(Default)]
+struct Inside(Option<(f64, Durations<f64>)>);
+
+impl Inside {
+    fn see(&mut self, makespan: f64, durations: &Durations<f64>) {
+        if self.0.as_ref().is_none_or(|(best, _)| makespan < *best) {
+            self.0 = Some((makespan, durations.clone()));
+        }
+    }
+
+    /// Durations between given ones and the best.
+    fn between(&self, durations: &Durations<f64>) -> Durations<f64> {
+        let mut between = durations.clone();
+        if let Some((_, best)) = &self.0 {
+            let both = between.operations.iter_mut().zip(&best.operations);
+            both.for_each(|(own, best)| *own += INSIDE * (best - *own));
+        }
+        between
+    }
+}
+
+/// All patterns alike.
+fn even(allowed: &[u32]) -> Vec<(u32, f64)> {
+    allowed.iter().map(|&pattern| (pattern, 1.0 / allowed.len() as f64)).collect()
 }
