@@ -76,7 +76,8 @@ pub(super) struct Mixed {
 impl Mixed {
     /// The patterns of the mixture.
     pub(super) fn present(&self) -> Vec<(usize, u32)> {
-        let own = |(stage, own): (usize, &Vec<(u32, f64)>)| own.iter().map(move |&(at, _)| (stage, at)).collect::<Vec<_>>();
+        let own =
+            |(stage, own): (usize, &Vec<(u32, f64)>)| own.iter().map(move |&(at, _)| (stage, at)).collect::<Vec<_>>();
         self.mixture.iter().enumerate().flat_map(own).collect()
     }
 }
@@ -222,9 +223,8 @@ impl<'a> Master<'a> {
             let all = active.patterns.iter().enumerate().map(|(at, &pattern)| (at, of(pattern)));
             Row { terms: all.filter(|&(_, c)| c != 0.0).collect(), sense, right }
         };
-        let mut rows: Vec<Row> = (0..stages)
-            .map(|stage| row(&|(other, _)| f64::from(u8::from(other == stage)), Sense::Eq, 1.0))
-            .collect();
+        let mut rows: Vec<Row> =
+            (0..stages).map(|stage| row(&|(other, _)| f64::from(u8::from(other == stage)), Sense::Eq, 1.0)).collect();
         for (segment, &layers) in self.layers.iter().enumerate() {
             let own = |(stage, pattern): (usize, u32)| {
                 placed(&self.patterns, &self.patterns.stages[stage][pattern as usize])[segment] as f64

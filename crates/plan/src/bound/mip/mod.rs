@@ -175,13 +175,7 @@ fn answer(problem: &Problem, judge: &Judge<'_>, bound: u64, work: Work, reason: 
 }
 
 /// The bound of the linear relaxation, where patterns are too many.
-fn relaxed(
-    judge: &Judge<'_>,
-    problem: &Problem,
-    order: &Order,
-    vectors: &Vectors,
-    limits: &Limits<'_>,
-) -> Result<Mip> {
+fn relaxed(judge: &Judge<'_>, problem: &Problem, order: &Order, vectors: &Vectors, limits: &Limits<'_>) -> Result<Mip> {
     let found = super::lower_bound(problem, order, vectors, &super::Options::default(), limits.stop)?;
     let reason = if (limits.stop)() { Reason::Stopped } else { Reason::Patterns };
     Ok(answer(problem, judge, found.ceil(), Work { nodes: 0, paths: found.cuts, patterns: 0 }, reason))

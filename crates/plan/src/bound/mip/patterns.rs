@@ -115,11 +115,8 @@ impl Builder<'_> {
     fn stage(&mut self, stage: usize) -> Option<Vec<Pattern>> {
         let dims = self.order.dims();
         let (k, placement) = (dims.virtual_stages(), self.order.shape().placement);
-        let mut memory = Activations {
-            kept: vec![0; k],
-            transient: vec![0; k],
-            constant: self.problem.constant().to_vec(),
-        };
+        let mut memory =
+            Activations { kept: vec![0; k], transient: vec![0; k], constant: self.problem.constant().to_vec() };
         let places: Vec<usize> =
             (0..dims.chunks).map(|chunk| placement.virtual_stage(stage, chunk, dims.stages)).collect();
         let mut choices = Vec::new();

@@ -92,7 +92,8 @@ impl<'a> Judge<'a> {
         for (at, row) in layers.iter().enumerate() {
             sum += row.iter().sum::<f64>();
             let behind = (k - 1 - at as u64) * least;
-            let end = ((sum + 1.0 - offset).floor().max(0.0) as u64).max(reached + least).min(all.saturating_sub(behind));
+            let end =
+                ((sum + 1.0 - offset).floor().max(0.0) as u64).max(reached + least).min(all.saturating_sub(behind));
             let mut wanted = if at as u64 + 1 == k { all } else { end }.saturating_sub(reached);
             reached += wanted;
             let mut own = vec![0; master.layers.len()];
