@@ -12,13 +12,13 @@ use super::rows::Relaxation;
 use super::{Options, nearest};
 use crate::Result;
 use crate::simulate::path::Path;
-use crate::simulate::{Order, Sweep, Vectors};
+use crate::simulate::{Durations, Order, Sweep, Vectors};
 
 /// How often the durations of a stage are multiplied to find the path that stays on it.
 const SLOW: f64 = 4096.0;
 
 /// Share of the best counts in those that are simulated.
-const INSIDE: f64 = 0.75;
+pub(super) const INSIDE: f64 = 0.75;
 
 /// By how much a path must be longer than T, in units of T, to cut something off.
 const DEEP: f64 = 1e-5;
@@ -42,21 +42,18 @@ pub(super) struct Cut {
 
 /// For each stage the critical path where that stage is by far the slowest: it fills the pipeline, stays for all of the
 /// stage's operations, and drains.
-fn stage_paths(relaxation: &Relaxation<'_>, order: &Order, program: &mut Program) {
+pub(super) fn slow_stages(order: &Order, durations: &Durations<f64>) -> Vec<Path> {
     let (dims, mut sweep) = (order.dims(), Sweep::new());
-    let even = relaxation.durations(&relaxation.even());
-    for slow in 0..dims.stages {
-        let mut durations = even.clone();
-        for (place, ticks) in durations.operations.iter_mut().enumerate() {
+    let of = |slow: usize| {
+        let mut slowed = durations.clone();
+        for (place, ticks) in slowed.operations.iter_mut().enumerate() {
             let (stage, _) = order.shape().placement.of(place % dims.virtual_stages(), dims.stages);
             *ticks *= if stage == slow { SLOW } else { 1.0 };
         }
-        sweep.run(order, &durations);
-        let row = relaxation.path(&Path::of(order, &durations, &sweep));
-        if !program.rows.contains(&row) {
-            program.rows.push(row);
-        }
-    }
+        sweep.run(order, &slowed);
+        Path::of(order, &slowed, &sweep)
+    };
+    (0..dims.stages).map(of).collect()
 }
 
 /// How many paths are worth their time: solving once more takes time with columns × rows.
@@ -80,7 +77,12 @@ pub(super) fn solve(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Cut> {
     let mut program = relaxation.program(vectors);
-    stage_paths(relaxation, order, &mut program);
+    for path in slow_stages(order, &relaxation.durations(&relaxation.even())) {
+        let row = relaxation.path(&path);
+        if !program.rows.contains(&row) {
+            program.rows.push(row);
+        }
+    }
     let Some(mut x) = backend.start(&program)? else { return Err(nearest::failure(relaxation, vectors, backend)?) };
     let most = options.cuts.unwrap_or_else(|| worth(&program));
     let mut simulator = Simulator { relaxation, order, sweep: Sweep::new(), best: (f64::INFINITY, x.clone()) };

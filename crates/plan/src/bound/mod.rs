@@ -14,6 +14,7 @@ mod nearest;
 mod rows;
 
 pub mod lp;
+pub mod mip;
 
 use crate::Result;
 use crate::problem::Problem;

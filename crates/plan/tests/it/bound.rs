@@ -30,7 +30,7 @@ fn golden_bounds_of_the_reference() {
 }
 
 /// A solver that is wrong by a little everywhere.
-struct Liar(Microlp, f64);
+pub(crate) struct Liar(pub(crate) Microlp, pub(crate) f64);
 
 impl Liar {
     fn lie(&self, x: Option<Vec<f64>>) -> Option<Vec<f64>> {
@@ -107,18 +107,18 @@ fn what_cannot_be_is_said() {
 
 /// Numbers that a random instance is made of.
 #[derive(Debug, Clone)]
-struct Draw {
-    schedule: usize,
-    stages: usize,
-    chunks: usize,
-    micro_batches: usize,
-    layers: [u32; 2],
-    kinds: usize,
-    costs: Vec<u32>,
-    cap: f64,
+pub(crate) struct Draw {
+    pub(crate) schedule: usize,
+    pub(crate) stages: usize,
+    pub(crate) chunks: usize,
+    pub(crate) micro_batches: usize,
+    pub(crate) layers: [u32; 2],
+    pub(crate) kinds: usize,
+    pub(crate) costs: Vec<u32>,
+    pub(crate) cap: f64,
 }
 
-fn draws(stages: usize, layers: u32) -> impl Strategy<Value = Draw> {
+pub(crate) fn draws(stages: usize, layers: u32) -> impl Strategy<Value = Draw> {
     let sizes = (0..schedule::ALL.len(), 1..=stages, 1usize..=2, 1usize..=7, 1usize..=3);
     let costs = proptest::collection::vec(1u32..40, 64);
     (sizes, [1..=layers, 0..=3u32], costs, 0.4f64..1.3).prop_map(
@@ -136,7 +136,7 @@ fn draws(stages: usize, layers: u32) -> impl Strategy<Value = Draw> {
 }
 
 /// The problem and order of a draw; `None` if it has too few layers.
-fn instance(draw: &Draw) -> Option<(Problem, Order)> {
+pub(crate) fn instance(draw: &Draw) -> Option<(Problem, Order)> {
     let entry = &schedule::ALL[draw.schedule];
     let chunks = if entry.shape.chunks { draw.chunks } else { 1 };
     let dims = Dims { stages: draw.stages, chunks, micro_batches: draw.micro_batches, group: Grouping::First };
@@ -184,7 +184,7 @@ fn instance(draw: &Draw) -> Option<(Problem, Order)> {
 }
 
 /// The smallest makespan of all partitions that fit.
-fn brute_force(problem: &Problem, order: &Order) -> Option<u64> {
+pub(crate) fn brute_force(problem: &Problem, order: &Order) -> Option<u64> {
     let items = problem.items();
     let k = order.dims().virtual_stages();
     let segments = &problem.model().segments;
@@ -195,8 +195,7 @@ fn brute_force(problem: &Problem, order: &Order) -> Option<u64> {
     let mut open = vec![(vec![0u32; k * items.len()], 0, 0, None::<usize>)];
     while let Some((counts, layer, at, last)) = open.pop() {
         let Some(&segment) = layers.get(layer) else {
-            let body = |row: &[u32]| items.iter().zip(row).any(|(i, &n)| n > 0 && problem.is_body(i.segment));
-            if !counts.chunks(items.len()).all(body) {
+            if problem.check(&counts).is_err() {
                 continue;
             }
             let (durations, memory) = problem.costs(order, &counts);
@@ -207,7 +206,8 @@ fn brute_force(problem: &Problem, order: &Order) -> Option<u64> {
             }
             continue;
         };
-        let places = segments[segment].role.place(k).map_or(at..(at + 2).min(k), |at| at..at + 1);
+        let end = if problem.least() == 0 { k } else { (at + 2).min(k) };
+        let places = segments[segment].role.place(k).map_or(at..end, |at| at..at + 1);
         for place in places {
             for item in (0..items.len()).filter(|&i| items[i].segment == segment) {
                 let falls = place == at && last.is_some_and(|last| items[last].segment == segment && last > item);

@@ -8,6 +8,7 @@ mod exchange;
 mod formulas;
 mod golden_simulate;
 mod laws;
+mod mip;
 mod own_toml;
 mod reference;
 mod solve;
