@@ -12,7 +12,7 @@ pub use candidates::Considered;
 pub use groups::Group;
 pub use infeasible::{Caps, Infeasible, Remedy, infeasible};
 
-use crate::bound;
+use crate::bound::{self, mip};
 use crate::layout::Layout;
 use crate::megatron;
 use crate::outcome::{self, Outcome};
@@ -43,6 +43,8 @@ pub enum Proof {
     /// By the linear relaxation with critical-path cuts.
     #[default]
     Lp,
+    /// By branch and bound over what stages can hold, after the searches; before that by the relaxation.
+    Mip,
     /// Not at all.
     None,
 }
@@ -64,7 +66,7 @@ pub struct Request<'a> {
     pub express: Express,
     /// How makespans are bounded.
     pub proof: Proof,
-    /// Relative distance from the bound at which the search of a combination ends.
+    /// (makespan − bound) / makespan at which the search of a combination ends.
     pub gap: f64,
     /// Moves of all searches together.
     pub moves: u64,
@@ -119,7 +121,7 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
     let (mut candidates, mut considered) = candidates::all(request)?;
     for at in 0..candidates.len() {
         let (before, rest) = candidates.split_at_mut(at);
-        let Some(candidate) = rest.first_mut().filter(|_| request.proof == Proof::Lp && !stop()) else { break };
+        let Some(candidate) = rest.first_mut().filter(|_| request.proof != Proof::None && !stop()) else { break };
         match before.last().filter(|other| Arc::ptr_eq(&other.order, &candidate.order)) {
             Some(same) => candidate.bound_of(same),
             None => candidate.bound(request.problem, stop),
@@ -139,6 +141,9 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
     let mut choice = Choice { exec, request, stop, solved };
     choice.all(&mut candidates)?;
     choice.again(&mut candidates)?;
+    if request.proof == Proof::Mip {
+        choice.prove(&mut candidates)?;
+    }
     let mut solved = choice.solved;
     let best = solved.best.as_ref().map(|best| best.outcome.makespan);
     solved.optimal =
@@ -212,6 +217,37 @@ impl Choice<'_> {
         Ok(())
     }
 
+    /// Looks for the best partition of each combination that may still win, with a proof.
+    fn prove(&mut self, candidates: &mut [Candidate]) -> Result<()> {
+        candidates.sort_by_key(|candidate| candidate.best.as_ref().map_or(u64::MAX, |(makespan, _)| *makespan));
+        let mut proven: Vec<(Arc<Order>, u64)> = Vec::new();
+        for candidate in candidates.iter_mut() {
+            let known = proven.iter().find(|(order, _)| Arc::ptr_eq(order, &candidate.order)).map(|(_, bound)| *bound);
+            candidate.lower_bound = candidate.lower_bound.max(known);
+            if candidate.impossible || candidate.beaten(self.makespan()) || (self.stop)() || known.is_some() {
+                continue;
+            }
+            let start = candidate.best.as_ref().map(|(_, counts)| counts.as_slice());
+            let limits = mip::Limits { stop: self.stop, ..mip::Limits::default() };
+            let options = mip::Options { gap: self.request.gap, start, limits };
+            let found = mip::solve_mip(self.request.problem, &candidate.order, &candidate.vectors, &options)?;
+            self.solved.complete &= found.reason != mip::Reason::Stopped;
+            if found.status == mip::Status::Infeasible {
+                candidate.impossible = true;
+                continue;
+            }
+            candidate.lower_bound = candidate.lower_bound.max(Some(found.bound));
+            proven.push((Arc::clone(&candidate.order), found.bound));
+            if let (Rule::Any, false, Some(layout)) = (&candidate.rule, self.request.rendezvous, found.layout) {
+                self.take(candidate, layout)?;
+            }
+            if let Some(best) = self.solved.best.as_mut().filter(|best| candidate.is(best)) {
+                best.lower_bound = best.lower_bound.max(found.bound);
+            }
+        }
+        Ok(())
+    }
+
     /// The makespan of the best plan so far.
     fn makespan(&self) -> Option<u64> {
         self.solved.best.as_ref().map(|best| best.outcome.makespan)
@@ -219,7 +255,7 @@ impl Choice<'_> {
 
     /// Searches one combination.
     fn search(&mut self, candidate: &mut Candidate, moves: u64, seed: u64) -> Result<()> {
-        let (request, problem, solved) = (self.request, self.request.problem, &mut self.solved);
+        let (request, problem) = (self.request, self.request.problem);
         let options = search::Options {
             moves,
             seed,
@@ -232,15 +268,22 @@ impl Choice<'_> {
             Ok(found) => found,
             Err(failure @ (Error::Infeasible { .. } | Error::Problem { .. })) => {
                 candidate.reason = failure.to_string();
+                let solved = &mut self.solved;
                 let known = solved.failure.take().filter(|_| solved.found);
                 (solved.failure, solved.found) = (Some(nearer(known, failure)), true);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
         };
-        solved.moves += found.moves;
-        solved.complete &= found.complete;
-        let counts = found.layout.counts(problem)?;
+        self.solved.moves += found.moves;
+        self.solved.complete &= found.complete;
+        self.take(candidate, found.layout)
+    }
+
+    /// Judges a partition of a combination, which may be the best so far.
+    fn take(&mut self, candidate: &mut Candidate, layout: Layout) -> Result<()> {
+        let (request, problem, solved) = (self.request, self.request.problem, &mut self.solved);
+        let counts = layout.counts(problem)?;
         let outcome = outcome::simulate(problem, &candidate.order, &counts, request.rendezvous)?;
         if candidate.best.as_ref().is_none_or(|(makespan, _)| outcome.makespan < *makespan) {
             candidate.best = Some((outcome.makespan, counts));
@@ -253,7 +296,7 @@ impl Choice<'_> {
             solved.best = Some(Best {
                 order: Order::clone(&candidate.order),
                 setting: if let Rule::Global(setting) = &candidate.rule { Some(setting.clone()) } else { None },
-                layout: found.layout,
+                layout,
                 outcome,
                 lower_bound: candidate.lower_bound.unwrap_or(0),
             });
@@ -282,7 +325,7 @@ impl Candidate {
 
     /// The makespan at which its search may end.
     fn target(&self, gap: f64) -> u64 {
-        self.lower_bound.map_or(0, |bound| bound.max((bound as f64 * (1.0 + gap)) as u64))
+        self.lower_bound.map_or(0, |bound| bound.max((bound as f64 / (1.0 - gap.min(0.99))) as u64))
     }
 
     /// Whether it is the combination of a plan.

@@ -26,10 +26,11 @@ pub(super) struct Search {
     /// Groups of micro-batches of interleaved schedules: first, uniform:SIZE, or auto
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub(super) group: String,
-    /// How a plan is proven to be good: lp (linear relaxation with critical-path cuts) or none
-    #[arg(long, value_name = "PROOF", default_value = "lp", value_parser = ["lp", "none"])]
+    /// How a plan is proven to be good: lp (linear relaxation with critical-path cuts), mip (branch and bound after the
+    /// search: closer, and slower) or none
+    #[arg(long, value_name = "PROOF", default_value = "lp", value_parser = ["lp", "mip", "none"])]
     pub(super) bound: String,
-    /// Distance from the lower bound at which the search may end, such as 0.01
+    /// Part of the makespan above the lower bound at which the search may end, such as 0.01
     #[arg(long, value_name = "F", default_value_t = 0.01, allow_negative_numbers = true)]
     pub(super) gap: f64,
     /// Moves that are tried in all
@@ -49,8 +50,8 @@ impl Search {
         problem: &'a Problem,
         express: Express,
     ) -> Result<Request<'a>, Failure> {
-        if !(self.gap >= 0.0 && self.gap.is_finite()) {
-            return Err(Failure::usage(format!("--gap {}: write 0 or more", self.gap)));
+        if !(0.0..1.0).contains(&self.gap) {
+            return Err(Failure::usage(format!("--gap {}: from 0 on, below 1", self.gap)));
         }
         let schedules = if self.schedule == "auto" { SCHEDULES } else { self.schedule.as_str() };
         let number = |text: &str| match text.trim().parse() {
@@ -68,7 +69,11 @@ impl Search {
             chunks,
             group: if self.group == "auto" { Group::Auto } else { Group::Of(group(&self.group)?) },
             express,
-            proof: if self.bound == "lp" { Proof::Lp } else { Proof::None },
+            proof: match self.bound.as_str() {
+                "lp" => Proof::Lp,
+                "mip" => Proof::Mip,
+                _ => Proof::None,
+            },
             gap: self.gap,
             moves: self.moves,
             seed: cx.flags.seed,

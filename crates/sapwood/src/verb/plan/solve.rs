@@ -214,7 +214,7 @@ impl Solve {
             plan: best.map(plan).transpose()?,
             lower_bound: bounded.map(|best| time.show(best.lower_bound)),
             lower_bound_scope: "schedule",
-            gap: bounded.map(|best| best.outcome.makespan as f64 / best.lower_bound as f64 - 1.0),
+            gap: bounded.map(|best| 1.0 - best.lower_bound as f64 / best.outcome.makespan as f64),
             seed: cx.flags.seed.to_string(),
             moves: solved.moves,
             express: Expressed {

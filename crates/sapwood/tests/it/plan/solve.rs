@@ -126,3 +126,41 @@ fn a_time_limit_ends_a_search_and_an_interrupt_keeps_the_plan() {
     let again = found(&[&["simulate", model.as_str(), "--memory", "56000MB", "--plan", out][..]].concat());
     assert_eq!(again["makespan"], json["makespan"]);
 }
+
+#[test]
+fn small_optima_are_proven() {
+    let model = |layers: u32| {
+        format!(
+            "[[segment]]\nname = \"first\"\nkind = \"embedding\"\nforward = 2\nparameters_mem = 8\nactivation = {{ none = 0 }}\n\
+             [[segment]]\nname = \"body\"\nkind = \"dense\"\ncount = {layers}\nforward = 10\nparameters_mem = 5\n\
+             activation = {{ none = 10, selective = 7, full = 1 }}\nextra = {{ selective = 2, full = 10 }}\n\
+             [[segment]]\nname = \"last\"\nkind = \"loss\"\nforward = 12\nparameters_mem = 4\nactivation = {{ none = 0 }}\n"
+        )
+    };
+    // Layers, stages, chunks, micro-batches, memory; the makespan and the cut that an exhaustive search found.
+    for (layers, stages, chunks, micro_batches, memory, makespan, cut) in [
+        (7, "3", "1", "6", "80", 732.0, vec![2, 3, 2]),
+        (8, "3", "1", "6", "80", 804.0, vec![3, 3, 2]),
+        (8, "2", "2", "4", "120", 660.0, vec![1, 3, 3, 1]),
+        (9, "4", "1", "8", "70", 996.0, vec![2, 2, 3, 2]),
+    ] {
+        let flags = ["plan", "-", "--stages", stages, "--chunks", chunks, "--micro-batches", micro_batches];
+        let proof =
+            ["--memory", memory, "--bound", "mip", "--gap", "0", "--moves", "800", "--schedule", "1f1b,interleaved"];
+        let program = Program::new(env!("CARGO_BIN_EXE_sapwood")).args(flags).args(proof).args(["--json"]);
+        let ran = program.stdin(model(layers)).run().unwrap();
+        let json: Value = ran.json().unwrap();
+        assert_eq!((ran.code, &json["makespan"]), (Some(0), &json!(makespan)), "{}", ran.stderr);
+        assert_eq!(
+            (&json["status"], &json["gap"], &json["lower_bound"]),
+            (&json!("optimal"), &json!(0.0), &json!(makespan))
+        );
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for chunk in json["stage"].as_array().unwrap().iter().flat_map(|stage| stage["chunk"].as_array().unwrap()) {
+            let body = chunk["items"].as_array().unwrap().iter().filter(|item| item["segment"] == "body");
+            found.push((chunk["virtual"].as_u64().unwrap(), body.map(|item| item["count"].as_u64().unwrap()).sum()));
+        }
+        found.sort_unstable();
+        assert_eq!(found.into_iter().map(|(_, layers)| layers).collect::<Vec<_>>(), cut);
+    }
+}
