@@ -71,7 +71,7 @@ impl Windows {
 
     /// The cut with the least joined cost of its virtual stages, and that cost. `cost` is asked for a virtual stage with
     /// layers `from..to`; where it has none, it must have none for a smaller `from` either. Of equal cuts the one whose later
-    /// virtual stages are shorter. O(virtual stages · layers²) calls at most.
+    /// virtual stages are longer. O(virtual stages · layers²) calls at most.
     pub(super) fn best<C: Copy + Ord>(
         &self,
         mut cost: impl FnMut(usize, usize, usize) -> Option<C>,
@@ -115,7 +115,7 @@ impl Windows {
             let Some(own) = cost(at, from, to) else { break };
             let Some((sum, _)) = before[from] else { continue };
             let joined = join(sum, own);
-            if best.is_none_or(|(least, _)| joined < least) {
+            if best.is_none_or(|(least, _)| joined <= least) {
                 best = Some((joined, from));
             }
         }

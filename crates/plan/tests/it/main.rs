@@ -1,6 +1,7 @@
 //! The planner as its users see it.
 #![cfg(test)]
 
+mod baseline;
 mod bound;
 mod calibrate;
 mod cost_expr;
