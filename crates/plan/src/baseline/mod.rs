@@ -47,7 +47,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { nodes: 2_000_000_000 }
+        Options { nodes: 200_000_000 }
     }
 }
 

@@ -169,13 +169,9 @@ pub fn solve(
         }
     }
     let moves = chains.iter().map(|chain| chain.moves).sum();
-    let mut ends: Vec<State> = chains.into_iter().map(|chain| chain.best).collect();
-    exec.for_chunks_mut(&ChunkPlan::of(CHAINS, 1).dynamic(), rows(&mut ends, 1), |_, _, ends| {
-        ends.iter_mut().for_each(|state| descent::descend(state, &setting));
-        Ok(())
-    })?;
-    let best =
-        ends.into_iter().min_by(|a, b| a.compare(b, &setting)).ok_or(Error::Problem { what: "no chain".into() })?;
+    let ends = chains.into_iter().map(|chain| chain.best).min_by(|a, b| a.compare(b, &setting));
+    let mut best = ends.ok_or(Error::Problem { what: "no chain".into() })?;
+    descent::descend(&mut best, &setting, stop);
     Ok(Found::of(problem, &best, moves, complete))
 }
 

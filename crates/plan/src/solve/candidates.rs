@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 /// Steps that a baseline may take for its plan.
-const NODES: u64 = 100_000_000;
+const NODES: u64 = 5_000_000;
 
 /// One combination, ready to be searched.
 pub(super) struct Candidate {
