@@ -4,7 +4,7 @@ use crate::reference;
 use proptest::prelude::*;
 use sapwood_plan::baseline::{self, Answer};
 use sapwood_plan::layout::Layout;
-use sapwood_plan::megatron::Setting;
+use sapwood_plan::megatron::{Item, Setting};
 use sapwood_plan::model::{KindCost, MemoryUnit, Model, Role, Segment};
 use sapwood_plan::outcome;
 use sapwood_plan::problem::Problem;
@@ -288,14 +288,15 @@ fn one_setting_holds_for_all_layers_under_megatron() {
     let problem = reference::problem();
     let found =
         solved(&Request { moves: 60_000, ..request(&problem, &draw, Express::Megatron) }).unwrap().best.unwrap();
-    let Some(Setting::Block(layers)) = found.setting else { panic!("{:?}", found.setting) };
+    let setting = found.setting.unwrap();
+    assert_ne!(setting, Setting::None);
+    let kinds = &problem.model().segments[1].kinds;
     for chunk in &found.layout.chunks {
-        let of = |kind: usize| -> u32 {
-            chunk.iter().filter(|run| run.segment == 1 && run.kind == kind).map(|run| run.count).sum()
-        };
-        let full = problem.model().segments[1].kinds.len() - 1;
-        assert!(of(full) == layers as u32 || of(0) == 0, "{chunk:?}");
-        assert!(chunk.iter().filter(|run| run.segment == 1).all(|run| run.kind == 0 || run.kind == full));
+        let own = chunk.iter().filter(|run| run.segment == 1);
+        let layers = own.flat_map(|run| std::iter::repeat_n(kinds[run.kind].name.as_str(), run.count as usize));
+        let layers: Vec<&str> = layers.collect();
+        let wanted: Vec<&str> = (0..layers.len()).map(|at| setting.kind(Item::Decoder, at)).collect();
+        assert_eq!(layers, wanted, "{setting}");
     }
 }
 
