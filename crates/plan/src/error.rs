@@ -96,6 +96,9 @@ pub enum Error {
         /// What it has no words for, with its place.
         what: String,
     },
+    /// A cost that has no value.
+    #[error(transparent)]
+    Cost(#[from] crate::cost_expr::CostError),
     /// A file that cannot be read or written.
     #[error(transparent)]
     Files(#[from] sapwood_files::Error),

@@ -5,8 +5,10 @@
 
 mod error;
 
+pub mod baseline;
 pub mod bound;
 pub mod calibrate;
+pub mod cost_expr;
 pub mod explain;
 pub mod export;
 pub mod import;

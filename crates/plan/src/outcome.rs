@@ -5,7 +5,7 @@ use crate::explain::{Bubble, bubble};
 use crate::problem::Problem;
 use crate::simulate::memory::{Activations, Peak};
 use crate::simulate::path::Path;
-use crate::simulate::{Durations, Order, Sweep, Timeline, Vectors, blocking, time};
+use crate::simulate::{Durations, Order, Sweep, Timeline, blocking, time};
 use crate::{Error, Result};
 
 /// The verdict on a partition.
@@ -72,11 +72,4 @@ impl Outcome {
         let over = |stage: &usize| self.peaks[*stage].total() > problem.caps()[*stage];
         (0..self.peaks.len()).filter(over).collect()
     }
-}
-
-/// The peaks by the moments that can be one, in ticks of memory: what [`simulate`] gives, without the moment. `None` beyond
-/// u64.
-pub fn peaks(problem: &Problem, order: &Order, vectors: &Vectors, counts: &[u32]) -> Option<Vec<u64>> {
-    let (_, memory) = problem.costs(order, counts);
-    (0..order.dims().stages).map(|stage| vectors.peak(order, stage, &memory)).collect()
 }

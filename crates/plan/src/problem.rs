@@ -103,6 +103,7 @@ impl Problem {
                 return Err(wrong(format!("segment {} has no allowed kind of recomputation", s.name)));
             }
         }
+        representable(&model, &items)?;
         let by_stage = |what: &str, values: &[f64], ticks: Ticks| -> Result<Vec<u64>> {
             let values = match values.len() {
                 0 => vec![0.0; caps.len()],
@@ -199,6 +200,16 @@ impl Problem {
     /// Memory of the stages besides layers, in ticks.
     pub fn constant(&self) -> &[u64] {
         &self.constant
+    }
+
+    /// Work of the stages at the end of a step, in ticks.
+    pub fn tails(&self) -> &[u64] {
+        &self.tails
+    }
+
+    /// Time of a transfer between neighbouring stages, in ticks.
+    pub fn link(&self) -> u64 {
+        self.link
     }
 
     /// Ticks of time.
@@ -298,4 +309,26 @@ impl Problem {
         durations.tails.clone_from(&self.tails);
         (durations, memory)
     }
+}
+
+/// Refuses a model whose layers together take 2⁶³ ticks or more, or are 2³¹ or more: no sum over a partition overflows then.
+fn representable(model: &Model, items: &[Item]) -> Result<()> {
+    let most = |of: fn(&Item) -> u64| -> u128 {
+        let of_segment = |(at, s): (usize, &crate::model::Segment)| {
+            let own = items.iter().filter(|item| item.segment == at).map(of);
+            u128::from(own.max().unwrap_or(0)) * u128::from(s.count)
+        };
+        model.segments.iter().enumerate().map(of_segment).sum()
+    };
+    let too_large = |what: &str| Err(Error::TooLarge { what: what.to_owned() });
+    if model.segments.iter().map(|s| u64::from(s.count)).sum::<u64>() >= 1 << 31 {
+        return too_large("the model has 2^31 layers or more");
+    }
+    if most(|i| i.forward + i.backward + i.extra) >= 1 << 63 {
+        return too_large("all layers together take 2^63 ticks of time or more; use a coarser unit of time");
+    }
+    if most(|i| i.parameters + i.activation + i.transient) >= 1 << 63 {
+        return too_large("all layers together take 2^63 ticks of memory or more; use a coarser unit of memory");
+    }
+    Ok(())
 }

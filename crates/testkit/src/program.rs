@@ -6,7 +6,8 @@
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// A call of the program that is being put together.
 #[derive(Debug)]
@@ -69,11 +70,27 @@ impl Program {
     ///
     /// # Errors
     /// When the program cannot be started or its output cannot be read. A non-zero exit code is no error.
-    pub fn run(mut self) -> io::Result<Ran> {
+    pub fn run(self) -> io::Result<Ran> {
+        self.run_with(|_| Ok(()))
+    }
+
+    /// Runs it and interrupts it (Ctrl-C) after a time, if it still runs.
+    ///
+    /// # Errors
+    /// As [`Program::run`]; when the signal cannot be sent.
+    pub fn interrupt_after(self, time: Duration) -> io::Result<Ran> {
+        self.run_with(|child| {
+            std::thread::sleep(time);
+            Command::new("kill").args(["-INT", &child.id().to_string()]).status().map(|_| ())
+        })
+    }
+
+    fn run_with(mut self, started: impl FnOnce(&Child) -> io::Result<()>) -> io::Result<Ran> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn()?;
         let (pipe, bytes) = (child.stdin.take(), self.stdin);
         let writer = std::thread::spawn(move || pipe.map(|mut p| p.write_all(&bytes)));
+        started(&child)?;
         let output = child.wait_with_output()?;
         // A program may end without reading its input: a broken pipe here is its business.
         let _ = writer.join();

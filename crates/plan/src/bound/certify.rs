@@ -13,26 +13,39 @@ const TIGHT: f64 = 1e-6;
 /// A lower bound of the last column of `program`, T, that holds for every x that meets its rows; in units of T. `x` is a
 /// minimiser, or near one. Every column but T must be in exactly one row of [`Sense::Eq`], with coefficient 1.
 pub(super) fn bound(program: &Program, x: &[f64], backend: &mut dyn LpBackend) -> f64 {
-    let tight =
-        |row: &&Row| row.sense == Sense::Eq || (row.at(x) - row.right).abs() <= TIGHT * row.right.abs().max(1.0);
+    best(program, x, backend).0
+}
+
+/// The same with the multipliers of the rows that prove it, those of rows of [`Sense::Le`] times −1.
+pub(super) fn best(program: &Program, x: &[f64], backend: &mut dyn LpBackend) -> (f64, Vec<f64>) {
     let goal = x.last().copied().unwrap_or(0.0);
-    let some: Vec<&Row> = program.rows.iter().filter(tight).collect();
-    let all: Vec<&Row> = program.rows.iter().collect();
-    let mut best = 0.0_f64;
-    for rows in [some, all] {
-        if let Ok(Some(multipliers)) = backend.start(&dual(&program.costs, &rows)) {
-            best = best.max(weak_duality(program.costs.len(), &rows, &multipliers));
+    let rows: Vec<&Row> = program.rows.iter().collect();
+    let paths = all_paths(program);
+    // Each path alone: the work bounds.
+    let share = 1.0 / paths.len().max(1) as f64;
+    let own: Vec<f64> = (0..rows.len()).map(|at| if paths.contains(&at) { share } else { 0.0 }).collect();
+    let mut best = (weak_duality(program.costs.len(), &rows, &own), own);
+    for tight in [TIGHT, f64::INFINITY] {
+        if let Some(found) = multipliers(program, x, tight, backend) {
+            let bound = weak_duality(program.costs.len(), &rows, &found);
+            best = if bound > best.0 { (bound, found) } else { best };
         }
-        if best >= goal * (1.0 - TIGHT) {
-            return best;
+        if best.0 >= goal * (1.0 - TIGHT) {
+            break;
         }
     }
-    // Each path alone: the work bounds.
-    let paths = all_paths(program);
-    let share = 1.0 / paths.len().max(1) as f64;
-    let rows: Vec<&Row> = program.rows.iter().collect();
-    let multipliers: Vec<f64> = (0..rows.len()).map(|at| if paths.contains(&at) { share } else { 0.0 }).collect();
-    best.max(weak_duality(program.costs.len(), &rows, &multipliers))
+    best
+}
+
+/// Multipliers by solving the dual over the rows whose slack at `x` is at most `tight`; 0 for the others.
+fn multipliers(program: &Program, x: &[f64], tight: f64, backend: &mut dyn LpBackend) -> Option<Vec<f64>> {
+    let near = |row: &Row| row.sense == Sense::Eq || (row.at(x) - row.right).abs() <= tight * row.right.abs().max(1.0);
+    let chosen: Vec<usize> = (0..program.rows.len()).filter(|&at| near(&program.rows[at])).collect();
+    let rows: Vec<&Row> = chosen.iter().map(|&at| &program.rows[at]).collect();
+    let found = backend.start(&dual(&program.costs, &rows)).ok().flatten()?;
+    let mut all = vec![0.0; program.rows.len()];
+    chosen.iter().zip(found).for_each(|(&at, multiplier)| all[at] = multiplier);
+    Some(all)
 }
 
 fn all_paths(program: &Program) -> Vec<usize> {

@@ -7,21 +7,24 @@
 //! and Neto 2007): such paths cut deeper, and about a third fewer are needed. Where that path does not cut the relaxation's
 //! choice off, the critical path of that choice does.
 
-use super::Options;
 use super::lp::{LpBackend, Program, Row};
 use super::rows::Relaxation;
+use super::{Options, nearest};
+use crate::Result;
 use crate::simulate::path::Path;
-use crate::simulate::{Order, Sweep};
-use crate::{Error, Result};
+use crate::simulate::{Durations, Order, Sweep, Vectors};
 
 /// How often the durations of a stage are multiplied to find the path that stays on it.
 const SLOW: f64 = 4096.0;
 
 /// Share of the best counts in those that are simulated.
-const INSIDE: f64 = 0.75;
+pub(super) const INSIDE: f64 = 0.75;
 
 /// By how much a path must be longer than T, in units of T, to cut something off.
 const DEEP: f64 = 1e-5;
+
+/// Columns × rows × paths up to which paths are added where no number is asked for: a few seconds.
+const WORK: f64 = 1e8;
 
 /// The relaxation with all paths that were needed.
 pub(super) struct Cut {
@@ -39,47 +42,56 @@ pub(super) struct Cut {
 
 /// For each stage the critical path where that stage is by far the slowest: it fills the pipeline, stays for all of the
 /// stage's operations, and drains.
-fn stage_paths(relaxation: &Relaxation<'_>, order: &Order, program: &mut Program) {
+pub(super) fn slow_stages(order: &Order, durations: &Durations<f64>) -> Vec<Path> {
     let (dims, mut sweep) = (order.dims(), Sweep::new());
-    let even = relaxation.durations(&relaxation.even());
-    for slow in 0..dims.stages {
-        let mut durations = even.clone();
-        for (place, ticks) in durations.operations.iter_mut().enumerate() {
+    let of = |slow: usize| {
+        let mut slowed = durations.clone();
+        for (place, ticks) in slowed.operations.iter_mut().enumerate() {
             let (stage, _) = order.shape().placement.of(place % dims.virtual_stages(), dims.stages);
             *ticks *= if stage == slow { SLOW } else { 1.0 };
         }
-        sweep.run(order, &durations);
-        let row = relaxation.path(&Path::of(order, &durations, &sweep));
+        sweep.run(order, &slowed);
+        Path::of(order, &slowed, &sweep)
+    };
+    (0..dims.stages).map(of).collect()
+}
+
+/// How many paths are worth their time: solving once more takes time with columns × rows.
+fn worth(program: &Program) -> usize {
+    let (columns, rows) = (program.costs.len() as f64, program.rows.len() as f64);
+    // cuts · columns · (rows + cuts / 2) = WORK
+    ((rows * rows + 2.0 * WORK / columns).sqrt() - rows) as usize
+}
+
+/// Solves the relaxation with as many paths as it needs, at most `options.cuts`. A solver that fails on the way ends it
+/// early, and so does `stop`.
+///
+/// # Errors
+/// [`crate::Error::Infeasible`] if no fractional partition meets the caps, [`crate::Error::Problem`] if the solver fails at the start.
+pub(super) fn solve(
+    relaxation: &Relaxation<'_>,
+    order: &Order,
+    vectors: &Vectors,
+    backend: &mut dyn LpBackend,
+    options: &Options,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Cut> {
+    let mut program = relaxation.program(vectors);
+    for path in slow_stages(order, &relaxation.durations(&relaxation.even())) {
+        let row = relaxation.path(&path);
         if !program.rows.contains(&row) {
             program.rows.push(row);
         }
     }
-}
-
-/// Solves the relaxation with as many paths as it needs, at most `options.cuts`. A solver that fails on the way ends it
-/// early.
-///
-/// # Errors
-/// [`Error::Problem`] if no fractional partition meets the caps, or if the solver fails at the start.
-pub(super) fn solve(
-    relaxation: &Relaxation<'_>,
-    order: &Order,
-    mut program: Program,
-    backend: &mut dyn LpBackend,
-    options: &Options,
-) -> Result<Cut> {
-    stage_paths(relaxation, order, &mut program);
-    let Some(mut x) = backend.start(&program)? else {
-        let what = "no partition fits the memory caps, not even one with parts of layers".to_owned();
-        return Err(Error::Problem { what });
-    };
+    let Some(mut x) = backend.start(&program)? else { return Err(nearest::failure(relaxation, vectors, backend)?) };
+    let most = options.cuts.unwrap_or_else(|| worth(&program));
     let mut simulator = Simulator { relaxation, order, sweep: Sweep::new(), best: (f64::INFINITY, x.clone()) };
     let mut cuts = 0;
     loop {
         let own = simulator.path(x.clone());
         let bound = x[relaxation.makespan()] * relaxation.unit;
         let converged = simulator.best.0 <= bound * (1.0 + options.tolerance);
-        if converged || cuts >= options.cuts {
+        if converged || cuts >= most || stop() {
             return Ok(Cut { program, x, best: simulator.best.1, cuts, converged });
         }
         let between = x.iter().zip(&simulator.best.1).map(|(x, best)| x + INSIDE * (best - x)).collect();

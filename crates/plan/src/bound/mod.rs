@@ -10,9 +10,11 @@
 
 mod certify;
 mod cuts;
+mod nearest;
 mod rows;
 
 pub mod lp;
+pub mod mip;
 
 use crate::Result;
 use crate::problem::Problem;
@@ -23,15 +25,16 @@ use rows::Relaxation;
 /// How exact a bound is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Most paths that are added to those of the stages.
-    pub cuts: usize,
+    /// Most paths that are added to those of the stages; none for as many as are worth their time: all that are needed in
+    /// most problems, about a hundred with a thousand columns.
+    pub cuts: Option<usize>,
     /// Relative distance of the simulated makespan from that of the relaxation at which no path is missing.
     pub tolerance: f64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { cuts: 1000, tolerance: 1e-7 }
+        Options { cuts: None, tolerance: 1e-7 }
     }
 }
 
@@ -61,13 +64,20 @@ impl Bound {
 }
 
 /// A lower bound of the makespan of all partitions of `problem` under `order` that fit the caps; `vectors` are those of
-/// `order`. Deterministic, on one thread. Source: the specification's section 2.5.
+/// `order`. Deterministic, on one thread. `stop` is asked after each path: what is proven until then is the answer. Source:
+/// the specification's section 2.5.
 ///
 /// # Errors
-/// [`crate::Error::Problem`] if there are fewer layers than virtual stages, if not even fractional counts fit the caps, or if
-/// the solver fails.
-pub fn lower_bound(problem: &Problem, order: &Order, vectors: &Vectors, options: &Options) -> Result<Bound> {
-    lower_bound_with(problem, order, vectors, options, &mut Microlp::new())
+/// [`crate::Error::Infeasible`] if not even fractional counts fit the caps, with the stage that is in the way;
+/// [`crate::Error::Problem`] if there are fewer layers than virtual stages, or if the solver fails.
+pub fn lower_bound(
+    problem: &Problem,
+    order: &Order,
+    vectors: &Vectors,
+    options: &Options,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Bound> {
+    lower_bound_with(problem, order, vectors, options, stop, &mut Microlp::new())
 }
 
 /// [`lower_bound`] by another solver.
@@ -79,10 +89,11 @@ pub fn lower_bound_with(
     order: &Order,
     vectors: &Vectors,
     options: &Options,
+    stop: &(dyn Fn() -> bool + Sync),
     backend: &mut dyn LpBackend,
 ) -> Result<Bound> {
     let relaxation = Relaxation::new(problem, order)?;
-    let cut = cuts::solve(&relaxation, order, relaxation.program(vectors), backend, options)?;
+    let cut = cuts::solve(&relaxation, order, vectors, backend, options, stop)?;
     let ticks = certify::bound(&cut.program, &cut.x, backend) * relaxation.unit;
     Ok(Bound { ticks, cuts: cut.cuts, converged: cut.converged, counts: relaxation.counts(&cut.best) })
 }

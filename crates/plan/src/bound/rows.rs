@@ -6,6 +6,7 @@
 use super::lp::{Program, Row, Sense};
 use crate::Result;
 use crate::problem::{Item, Problem};
+use crate::simulate::memory::Activations;
 use crate::simulate::path::Path;
 use crate::simulate::{Durations, Order, Vectors};
 
@@ -16,9 +17,17 @@ pub(super) struct Column {
     pub(super) virtual_stage: usize,
 }
 
+/// A row of memory.
+pub(super) struct MemoryRow {
+    pub(super) row: Row,
+    pub(super) stage: usize,
+    /// The cap of the stage, in the unit of the row.
+    pub(super) cap: f64,
+}
+
 /// The columns of a problem under an order, and what they cost.
 pub(super) struct Relaxation<'a> {
-    problem: &'a Problem,
+    pub(super) problem: &'a Problem,
     order: &'a Order,
     pub(super) columns: Vec<Column>,
     /// Layers that have no choice, by virtual stage and item.
@@ -134,13 +143,19 @@ impl<'a> Relaxation<'a> {
 
     /// The program without any path: layers of each segment, a layer of the body in each virtual stage, memory.
     pub(super) fn program(&self, vectors: &Vectors) -> Program {
+        let mut program = self.places();
+        program.rows.extend((0..self.order.dims().stages).flat_map(|stage| self.memory(vectors, stage)).map(|m| m.row));
+        program
+    }
+
+    /// The same without memory.
+    pub(super) fn places(&self) -> Program {
         let mut costs = vec![0.0; self.columns.len()];
         costs.push(1.0);
         let mut rows = self.assignment();
         if self.problem.least() > 0 {
             rows.extend((0..self.order.dims().virtual_stages()).filter_map(|at| self.some_layer(at)));
         }
-        rows.extend((0..self.order.dims().stages).flat_map(|stage| self.memory(vectors, stage)));
         Program { free: vec![false; costs.len()], costs, rows }
     }
 
@@ -169,34 +184,46 @@ impl<'a> Relaxation<'a> {
         Some(self.row(|column| f64::from(u8::from(own(column))), Sense::Ge, 1.0))
     }
 
-    /// A row for each set of live micro-batches of a stage that may be its peak, divided by its largest coefficient.
-    fn memory(&self, vectors: &Vectors, stage: usize) -> Vec<Row> {
+    /// A row for each set of live micro-batches of a stage that may be its peak and beyond its cap, divided by its largest
+    /// coefficient.
+    pub(super) fn memory(&self, vectors: &Vectors, stage: usize) -> Vec<MemoryRow> {
         let (_, fixed) = self.problem.costs(self.order, &self.fixed);
-        let (placement, stages) = (self.order.shape().placement, self.order.dims().stages);
         let mut live: Vec<&[u32]> = vectors.of(stage).iter().map(|live| &live.chunks[..]).collect();
         live.sort_unstable();
         live.dedup();
         let below = |a: &[u32], b: &[u32]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
         let most: Vec<&[u32]> = live.iter().filter(|a| !live.iter().any(|b| below(a, b))).copied().collect();
-        let of = |live: &[u32]| {
-            let need = |column: Column| {
-                let (own, chunk) = placement.of(column.virtual_stage, stages);
-                let item = self.of(column);
-                let kept = f64::from(live[chunk]) * item.activation as f64;
-                if own == stage { kept + item.parameters as f64 } else { 0.0 }
-            };
-            // In whole numbers: a difference of rounded ones may be off by more than its own size tells.
-            let kept = live.iter().enumerate().map(|(chunk, &count)| {
-                i128::from(count) * i128::from(fixed.kept[placement.virtual_stage(stage, chunk, stages)])
-            });
-            let room = i128::from(self.problem.caps()[stage]) - i128::from(fixed.constant[stage]) - kept.sum::<i128>();
-            let mut row = self.row(need, Sense::Le, room as f64);
-            let largest = row.terms.iter().map(|&(_, c)| c).fold(0.0, f64::max);
-            let scale = if largest > 0.0 { largest.log2().ceil().exp2() } else { 1.0 };
-            row.terms.iter_mut().for_each(|(_, coefficient)| *coefficient /= scale);
-            row.right /= scale;
-            row
+        most.into_iter().filter_map(|live| self.memory_row(live, stage, &fixed)).collect()
+    }
+
+    /// The row of some live micro-batches; none if no partition is beyond the cap then.
+    fn memory_row(&self, live: &[u32], stage: usize, fixed: &Activations) -> Option<MemoryRow> {
+        let (placement, stages) = (self.order.shape().placement, self.order.dims().stages);
+        let need = |column: Column| {
+            let (own, chunk) = placement.of(column.virtual_stage, stages);
+            let item = self.of(column);
+            let kept = f64::from(live[chunk]) * item.activation as f64;
+            if own == stage { kept + item.parameters as f64 } else { 0.0 }
         };
-        most.into_iter().map(of).collect()
+        // In whole numbers: a difference of rounded ones may be off by more than its own size tells.
+        let kept = live.iter().enumerate().map(|(chunk, &count)| {
+            i128::from(count) * i128::from(fixed.kept[placement.virtual_stage(stage, chunk, stages)])
+        });
+        let cap = self.problem.caps()[stage];
+        let room = i128::from(cap) - i128::from(fixed.constant[stage]) - kept.sum::<i128>();
+        let mut row = self.row(need, Sense::Le, room as f64);
+        let largest = |segment: usize| {
+            let own = row.terms.iter().filter(|&&(at, _)| self.of(self.columns[at]).segment == segment);
+            self.layers(segment) * own.map(|&(_, need)| need).fold(0.0, f64::max)
+        };
+        // With a margin for rounding, which is far smaller.
+        if (0..self.problem.model().segments.len()).map(largest).sum::<f64>() * 1.001 <= row.right {
+            return None;
+        }
+        let largest = row.terms.iter().map(|&(_, c)| c).fold(0.0, f64::max);
+        let scale = if largest > 0.0 { largest.log2().ceil().exp2() } else { 1.0 };
+        row.terms.iter_mut().for_each(|(_, coefficient)| *coefficient /= scale);
+        row.right /= scale;
+        Some(MemoryRow { row, stage, cap: cap as f64 / scale })
     }
 }

@@ -73,7 +73,7 @@ pub fn model(text: &str) -> Result<Model, String> {
         })
     };
     Ok(Model {
-        name: "plan".to_owned(),
+        name: String::new(),
         segments: file.segment.iter().map(segment).collect::<Result<_, String>>()?,
         constant: Vec::new(),
         tails: Vec::new(),

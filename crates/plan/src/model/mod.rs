@@ -29,29 +29,64 @@ pub struct Model {
 /// A unit of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryUnit {
-    /// 10⁶ bytes.
-    Megabytes,
     /// Bytes.
     Bytes,
+    /// 10³ bytes.
+    Kilobytes,
+    /// 10⁶ bytes.
+    Megabytes,
+    /// 10⁹ bytes.
+    Gigabytes,
+    /// 10¹² bytes.
+    Terabytes,
+    /// 2¹⁰ bytes.
+    Kibibytes,
+    /// 2²⁰ bytes.
+    Mebibytes,
+    /// 2³⁰ bytes.
+    Gibibytes,
+    /// 2⁴⁰ bytes.
+    Tebibytes,
     /// Numbers without a unit.
     Raw,
 }
 
 impl MemoryUnit {
-    /// Name, as reports have it.
+    /// Every unit that has a name.
+    pub const NAMED: [MemoryUnit; 9] = [
+        MemoryUnit::Bytes,
+        MemoryUnit::Kilobytes,
+        MemoryUnit::Megabytes,
+        MemoryUnit::Gigabytes,
+        MemoryUnit::Terabytes,
+        MemoryUnit::Kibibytes,
+        MemoryUnit::Mebibytes,
+        MemoryUnit::Gibibytes,
+        MemoryUnit::Tebibytes,
+    ];
+
+    /// Name, as files and reports have it.
     pub fn name(self) -> &'static str {
-        match self {
-            MemoryUnit::Megabytes => "MB",
-            MemoryUnit::Bytes => "B",
-            MemoryUnit::Raw => "",
-        }
+        self.facts().0
     }
 
     /// Bytes of one unit.
     pub fn bytes(self) -> f64 {
+        self.facts().1
+    }
+
+    fn facts(self) -> (&'static str, f64) {
         match self {
-            MemoryUnit::Megabytes => 1e6,
-            MemoryUnit::Bytes | MemoryUnit::Raw => 1.0,
+            MemoryUnit::Bytes => ("B", 1.0),
+            MemoryUnit::Kilobytes => ("KB", 1e3),
+            MemoryUnit::Megabytes => ("MB", 1e6),
+            MemoryUnit::Gigabytes => ("GB", 1e9),
+            MemoryUnit::Terabytes => ("TB", 1e12),
+            MemoryUnit::Kibibytes => ("KiB", 1024.0),
+            MemoryUnit::Mebibytes => ("MiB", 1_048_576.0),
+            MemoryUnit::Gibibytes => ("GiB", 1_073_741_824.0),
+            MemoryUnit::Tebibytes => ("TiB", 1_099_511_627_776.0),
+            MemoryUnit::Raw => ("", 1.0),
         }
     }
 }
@@ -120,4 +155,17 @@ pub struct KindCost {
     pub extra: f64,
     /// Memory that its backward needs on top while it runs.
     pub transient: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_memory_are_those_of_quantities() {
+        for unit in MemoryUnit::NAMED {
+            let bytes = sapwood_machine::units::bytes(&format!("1 {}", unit.name())).unwrap();
+            assert_eq!(bytes as f64, unit.bytes(), "{}", unit.name());
+        }
+    }
 }

@@ -17,3 +17,11 @@ pub static BUILT_IN: &[Kind] = &[
     Kind { name: "both", summary: "selective and communication" },
     Kind { name: "full", summary: "keeps the input of the layer and runs all of it again" },
 ];
+
+/// Kinds that run one named part of a layer again.
+pub static PARTS: &[Kind] = &[
+    Kind { name: "core_attn", summary: "runs the core of the attention again" },
+    Kind { name: "mla_up_proj", summary: "runs the up-projections of multi-head latent attention again" },
+    Kind { name: "moe_act", summary: "runs the activation function of the experts again" },
+    Kind { name: "mlp", summary: "runs the feed-forward part again" },
+];

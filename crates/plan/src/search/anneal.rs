@@ -21,6 +21,9 @@ const COLD: f64 = 0.003;
 /// Share of the proposals that are two moves at once, in 2³² parts.
 const COMPOUND: u32 = (0.3 * 4_294_967_296.0) as u32;
 
+/// Share of the second moves of these that begin on the stage where the first one ended, in 2³² parts.
+const NEAR: u32 = 1 << 31;
+
 /// The temperatures of a chain.
 pub(super) struct Cooling {
     first: f64,
@@ -98,7 +101,7 @@ impl Chain {
         let e = -ln_f64(1.0 - uniform_f64(more[0], more[1]));
         let most = self.now.makespan.saturating_add((temperature * e) as u64);
         self.changes.clear();
-        if !moves::propose(setting, &self.now, words, &mut self.changes) {
+        if !moves::propose(setting, &self.now, words, None, &mut self.changes) {
             return Ok(());
         }
         let first = self.changes.len();
@@ -106,7 +109,9 @@ impl Chain {
         let mut fine = true;
         if more[2] < COMPOUND {
             let words = self.stream.at(self.number, 2, self.moves)?;
-            fine = moves::propose(setting, &self.now, words, &mut self.changes);
+            // Often on the stage where the first one ended: memory that it takes there is given back by the second.
+            let near = self.changes.last().filter(|_| more[3] < NEAR).map(|change| change.virtual_stage);
+            fine = moves::propose(setting, &self.now, words, near, &mut self.changes);
             self.apply(setting, first);
         }
         setting.rule.settle(setting, &mut self.now, &mut self.changes);

@@ -5,10 +5,10 @@ use super::moves;
 use super::state::{Change, State};
 use crate::simulate::Sweep;
 
-/// Takes the best of all single moves as long as one is better.
-pub(super) fn descend(state: &mut State, setting: &Setting<'_>) {
+/// Takes the best of all single moves as long as one is faster, or as fast with less recomputation, and nobody says stop.
+pub(super) fn descend(state: &mut State, setting: &Setting<'_>, stop: &(dyn Fn() -> bool + Sync)) {
     let mut sweep = Sweep::new();
-    while let Some(better) = best_neighbour(state, setting, &mut sweep) {
+    while let Some(better) = best_neighbour(state, setting, &mut sweep).filter(|_| !stop()) {
         *state = better;
     }
 }
@@ -19,12 +19,16 @@ fn best_neighbour(state: &State, setting: &Setting<'_>, sweep: &mut Sweep<u64>) 
         let mut other = state.clone();
         changes.iter().for_each(|&change| other.apply(setting, change));
         setting.rule.settle(setting, &mut other, &mut changes);
-        let order = setting.order;
-        let peak = |stage| setting.vectors.peak(order, stage, &other.memory).unwrap_or(u64::MAX);
-        other.peaks = (0..order.dims().stages).map(peak).collect();
+        let (order, placement) = (setting.order, setting.order.shape().placement);
+        for change in &changes {
+            let stage = placement.of(change.virtual_stage, order.dims().stages).0;
+            other.peaks[stage] = setting.vectors.peak(order, stage, &other.memory).unwrap_or(u64::MAX);
+        }
         if other.fits(setting) && setting.allows(&other, &changes) {
             other.makespan = setting.makespan(&other, sweep);
-            if other.compare(best.as_ref().unwrap_or(state), setting).is_lt() {
+            let key = |state: &State| (state.makespan, state.recomputed(setting));
+            let better = key(&other) < key(state);
+            if better && best.as_ref().is_none_or(|best| other.compare(best, setting).is_lt()) {
                 best = Some(other);
             }
         }

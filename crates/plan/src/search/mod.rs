@@ -15,6 +15,7 @@ mod seeds;
 mod state;
 
 use crate::layout::Layout;
+use crate::model::Role;
 use crate::problem::Problem;
 use crate::simulate::{Order, Sweep, Vectors, blocking};
 use crate::{Error, Result};
@@ -75,6 +76,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) vectors: &'a Vectors,
     /// Pinned segments in the midst of the body; see [`Problem::pins`].
     pub(crate) pins: Vec<(usize, u32)>,
+    /// Items of layers that predict further tokens, where Megatron-LM has to state the plan.
+    pub(crate) mtp: Vec<usize>,
     /// For each item the other items of its segment.
     pub(crate) siblings: Vec<Vec<u32>>,
     pub(crate) rule: express::Ready,
@@ -91,7 +94,9 @@ impl<'a> Setting<'a> {
         let pins = problem.pins(order.dims().virtual_stages());
         let siblings = (0..items.len()).map(others).collect();
         let (rule, rendezvous) = (options.rule.ready(problem)?, options.rendezvous);
-        Ok(Setting { problem, order, vectors, pins, siblings, rule, rendezvous })
+        let predicts = |at: &usize| problem.model().segments[items[*at].segment].role == Role::Mtp;
+        let mtp = (0..items.len()).filter(|at| rule.follows() && predicts(at)).collect();
+        Ok(Setting { problem, order, vectors, pins, mtp, siblings, rule, rendezvous })
     }
 
     /// Whether what changed is allowed: what the framework can state, and pinned segments where they are in the model.
@@ -136,6 +141,11 @@ pub fn solve(
     problem.accepts(order.dims())?;
     let setting = Setting::new(problem, order, vectors, options)?;
     let seeds = seeds::feasible(&setting, options)?;
+    if options.moves == 0 {
+        // What fits is all that is asked.
+        let seed = seeds.into_iter().next().ok_or(Error::Problem { what: "no partition to begin with".into() })?;
+        return Ok(Found::of(problem, &seed, 0, true));
+    }
     let mut chains: Vec<anneal::Chain> = (0..CHAINS).map(|at| anneal::Chain::new(at, &seeds, options)).collect();
     let mut complete = true;
     let schedule = anneal::Cooling::new(&seeds[0], options.moves / CHAINS as u64);
@@ -159,20 +169,17 @@ pub fn solve(
         }
     }
     let moves = chains.iter().map(|chain| chain.moves).sum();
-    let mut ends: Vec<State> = chains.into_iter().map(|chain| chain.best).collect();
-    exec.for_chunks_mut(&ChunkPlan::of(CHAINS, 1).dynamic(), rows(&mut ends, 1), |_, _, ends| {
-        ends.iter_mut().for_each(|state| descent::descend(state, &setting));
-        Ok(())
-    })?;
-    let best =
-        ends.into_iter().min_by(|a, b| a.compare(b, &setting)).ok_or(Error::Problem { what: "no chain".into() })?;
-    Ok(Found {
-        layout: Layout::of_counts(problem, &best.counts),
-        makespan: best.makespan,
-        peaks: best.peaks,
-        moves,
-        complete,
-    })
+    let ends = chains.into_iter().map(|chain| chain.best).min_by(|a, b| a.compare(b, &setting));
+    let mut best = ends.ok_or(Error::Problem { what: "no chain".into() })?;
+    descent::descend(&mut best, &setting, stop);
+    Ok(Found::of(problem, &best, moves, complete))
+}
+
+impl Found {
+    fn of(problem: &Problem, state: &State, moves: u64, complete: bool) -> Found {
+        let layout = Layout::of_counts(problem, &state.counts);
+        Found { layout, makespan: state.makespan, peaks: state.peaks.clone(), moves, complete }
+    }
 }
 
 #[cfg(test)]

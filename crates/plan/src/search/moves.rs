@@ -14,23 +14,37 @@ pub(crate) type Words = [u32; 4];
 /// Share of the transfers that go to a neighbour, in 2³² parts.
 const NEAR: u32 = (0.7 * 4_294_967_296.0) as u32;
 
-/// Adds the changes of one simple move to `changes`; nothing for one that cannot be made. Later changes see the earlier ones
-/// only through `state`, to which they must be applied first.
-pub(crate) fn propose(setting: &Setting<'_>, state: &State, words: Words, changes: &mut Vec<Change>) -> bool {
+/// Adds the changes of one simple move to `changes`; nothing for one that cannot be made. It begins at a virtual stage of the
+/// stage that has `near`, else anywhere. Later changes see the earlier ones only through `state`, to which they must be
+/// applied first.
+pub(crate) fn propose(
+    setting: &Setting<'_>,
+    state: &State,
+    words: Words,
+    near: Option<usize>,
+    changes: &mut Vec<Change>,
+) -> bool {
+    let (dims, placement) = (setting.order.dims(), setting.order.shape().placement);
+    let at = match near {
+        None => below(words[1], state.body.len() as u32) as usize,
+        Some(near) => {
+            let stage = placement.of(near, dims.stages).0;
+            placement.virtual_stage(stage, below(words[1], dims.chunks as u32) as usize, dims.stages)
+        }
+    };
     if words[0] & 1 == 0 || setting.rule.follows() {
-        transfer(setting, state, words, changes)
+        transfer(setting, state, words, at, changes)
     } else {
-        rekind(setting, state, words, changes)
+        rekind(setting, state, words, at, changes)
     }
 }
 
 /// One layer goes from a virtual stage to another.
-fn transfer(setting: &Setting<'_>, state: &State, words: Words, changes: &mut Vec<Change>) -> bool {
+fn transfer(setting: &Setting<'_>, state: &State, words: Words, from: usize, changes: &mut Vec<Change>) -> bool {
     let k = state.body.len();
     if k < 2 {
         return false;
     }
-    let from = below(words[1], k as u32) as usize;
     let to = if words[2] < NEAR {
         let forward = (from == 0 || words[0] & 2 == 0) && from + 1 < k;
         if forward { from + 1 } else { from - 1 }
@@ -93,10 +107,9 @@ fn pick(places: usize, count: impl Fn(usize) -> u32, mut nth: u32) -> Option<usi
     })
 }
 
-/// One layer changes its kind.
-fn rekind(setting: &Setting<'_>, state: &State, words: Words, changes: &mut Vec<Change>) -> bool {
+/// One layer of a virtual stage changes its kind.
+fn rekind(setting: &Setting<'_>, state: &State, words: Words, at: usize, changes: &mut Vec<Change>) -> bool {
     let items = setting.problem.items().len();
-    let at = below(words[1], state.body.len() as u32) as usize;
     let row = &state.counts[at * items..(at + 1) * items];
     let total: u32 = row.iter().sum();
     let Some(item) = pick(items, |i| row[i], below(words[2], total.max(1))) else { return false };

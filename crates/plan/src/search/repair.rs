@@ -15,11 +15,10 @@ const PATIENCE: u64 = 30_000;
 /// Number of the stream of a walk: behind those of the chains.
 const CHAIN: u32 = 1 << 16;
 
-/// Ticks of memory beyond the caps, of all stages; and layers on the wrong side of pinned segments, which count for more than
-/// any memory.
+/// Misplaced layers, which count for more than any memory, and ticks of memory beyond the caps, of all stages.
 pub(super) fn excess(state: &State, setting: &Setting<'_>) -> (u64, u128) {
     let over = state.peaks.iter().zip(setting.problem.caps()).map(|(peak, cap)| u128::from(peak.saturating_sub(*cap)));
-    (state.beyond_pins(setting), over.sum())
+    (state.misplaced(setting), over.sum())
 }
 
 /// Walks from `state` to a partition without excess, or as near as it comes; its makespan is not kept up to date.
@@ -33,7 +32,7 @@ pub(super) fn walk(state: &mut State, setting: &Setting<'_>, seed: u64, number: 
         }
         let words: Words = stream.at(CHAIN + number as u32, 0, at)?;
         changes.clear();
-        if !moves::propose(setting, state, words, &mut changes) {
+        if !moves::propose(setting, state, words, None, &mut changes) {
             continue;
         }
         let mut other = Undo { stages: Vec::new() };

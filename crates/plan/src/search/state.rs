@@ -55,16 +55,31 @@ impl State {
 
     /// Whether the layers of the body before a pinned segment are not after it, and those after it not before.
     pub(crate) fn keeps_pins(&self, setting: &Setting<'_>) -> bool {
-        setting.pins.is_empty() || self.beyond_pins(setting) == 0
+        let free = setting.pins.is_empty() && setting.mtp.is_empty();
+        free || self.misplaced(setting) == 0
     }
 
-    /// How many layers are on the wrong side of a pinned segment.
-    pub(crate) fn beyond_pins(&self, setting: &Setting<'_>) -> u64 {
+    /// How many layers are on the wrong side of a pinned segment, or, where Megatron-LM has to state the plan, predict further
+    /// tokens where it does not take them: all of them in one virtual stage, the last chunk of a stage that is not the first.
+    pub(crate) fn misplaced(&self, setting: &Setting<'_>) -> u64 {
         let beyond = |&(at, before): &(usize, u32)| {
             let sum = |end: usize| self.body[..end].iter().sum::<u32>();
             u64::from(sum(at).saturating_sub(before)) + u64::from(before.saturating_sub(sum(at + 1)))
         };
-        setting.pins.iter().map(beyond).sum()
+        setting.pins.iter().map(beyond).sum::<u64>() + self.misplaced_mtp(setting)
+    }
+
+    fn misplaced_mtp(&self, setting: &Setting<'_>) -> u64 {
+        if setting.mtp.is_empty() {
+            return 0;
+        }
+        let (items, dims) = (setting.problem.items().len(), setting.order.dims());
+        let layers =
+            |at: &usize| -> u64 { setting.mtp.iter().map(|&item| u64::from(self.counts[at * items + item])).sum() };
+        let last =
+            |at: &usize| at / dims.stages + 1 == dims.chunks && (!at.is_multiple_of(dims.stages) || dims.stages == 1);
+        let all: u64 = (0..self.body.len()).map(|at| layers(&at)).sum();
+        all - (0..self.body.len()).filter(last).map(|at| layers(&at)).max().unwrap_or(0)
     }
 
     /// Applies a change to counts and costs; peaks and makespan are those of before.

@@ -106,7 +106,8 @@ fn a_known_path_is_never_longer_than_the_makespan() {
     let mut rejected = 0;
     for at in 0..4000 {
         let (mut changes, mut by) = (Vec::new(), Vec::new());
-        if !moves::propose(&setting, &state, stream.at(0, 0, at).unwrap(), &mut changes) {
+        let near = (at % 2 == 0).then_some(at as usize % state.body.len());
+        if !moves::propose(&setting, &state, stream.at(0, 0, at).unwrap(), near, &mut changes) {
             continue;
         }
         let before = state.makespan;

@@ -4,7 +4,7 @@
 //! chunk: those right after a forward, and those during a backward, when a transient of its chunk comes on top. Vectors that
 //! another one dominates never decide and are left out. The peak is exact and linear in the activations.
 
-use super::Order;
+use super::{Order, Span};
 use crate::schedule::{Kind, Op};
 
 /// Micro-batches alive at one moment of a stage.
@@ -77,6 +77,37 @@ impl Peak {
     }
 }
 
+/// The memory of a stage over time: what holds from each tick on, at the ticks of its timeline where it changes.
+pub fn curve(order: &Order, stage: usize, memory: &Activations, spans: &[Span]) -> Vec<(u64, u64)> {
+    let split = order.shape().splits_backward;
+    let mut now = memory.constant[stage];
+    let mut points = vec![(0, now)];
+    let mut set = |at: u64, now: u64| match points.last_mut() {
+        Some(last) if last.0 == at => last.1 = now,
+        _ => points.push((at, now)),
+    };
+    for span in spans {
+        let at = span.op.virtual_stage as usize;
+        let released = if split { Kind::Weight } else { Kind::Backward };
+        match span.op.kind {
+            Kind::Forward => {
+                now += memory.kept[at];
+                set(span.start, now);
+            }
+            Kind::Backward if memory.transient[at] > 0 => {
+                set(span.start, now + memory.transient[at]);
+                set(span.end, now);
+            }
+            Kind::Backward | Kind::Weight => {}
+        }
+        if span.op.kind == released {
+            now -= memory.kept[at];
+            set(span.end, now);
+        }
+    }
+    points
+}
+
 impl Vectors {
     /// The vectors of an order. O(operations), and O(moments²) for the dominated ones, where moments are few.
     pub fn new(order: &Order) -> Vectors {
@@ -133,6 +164,7 @@ fn dominated(a: &Live, b: &Live) -> bool {
     (a.backward.is_none() || a.backward == b.backward) && a.chunks.iter().zip(&b.chunks).all(|(a, b)| a <= b)
 }
 
+/// The moments that can be the peak: none that another one dominates, and none that lies between two others.
 fn undominated(mut all: Vec<Live>) -> Vec<Live> {
     all.sort_unstable();
     all.dedup();
@@ -143,5 +175,18 @@ fn undominated(mut all: Vec<Live>) -> Vec<Live> {
             kept.push(live);
         }
     }
-    kept
+    corners(kept)
+}
+
+/// Leaves out what is never above the mean of its neighbours in the order of chunks: a sum with non-negative weights is
+/// largest at another one. All at once: of those with the largest sum the last one in that order has no such neighbours.
+fn corners(all: Vec<Live>) -> Vec<Live> {
+    let between = |at: usize| {
+        let same = |&other: &usize| all[other].backward == all[at].backward;
+        let (before, after) = ((0..at).rev().find(same), (at + 1..all.len()).find(same));
+        let (Some(before), Some(after)) = (before, after) else { return false };
+        let sides = all[before].chunks.iter().zip(&all[after].chunks);
+        all[at].chunks.iter().zip(sides).all(|(&n, (&a, &b))| 2 * u64::from(n) <= u64::from(a) + u64::from(b))
+    };
+    (0..all.len()).filter(|&at| !between(at)).map(|at| all[at].clone()).collect()
 }

@@ -1,6 +1,7 @@
 //! The combinations of a request: schedule, chunks, groups, setting of recomputation.
 
 use super::{Express, Request, groups, ready};
+use crate::baseline::{self, Answer};
 use crate::megatron::Setting;
 use crate::megatron::setting::MODULES;
 use crate::problem::Problem;
@@ -10,6 +11,9 @@ use crate::simulate::{Order, Vectors};
 use crate::{Error, Result};
 use serde::Serialize;
 use std::sync::Arc;
+
+/// Steps that a baseline may take for its plan.
+const NODES: u64 = 5_000_000;
 
 /// One combination, ready to be searched.
 pub(super) struct Candidate {
@@ -24,6 +28,10 @@ pub(super) struct Candidate {
     /// Whether that is proven.
     pub(super) impossible: bool,
     pub(super) line: Considered,
+    /// Makespan and counts of its best plan so far.
+    pub(super) best: Option<(u64, Vec<u32>)>,
+    /// What came of it.
+    pub(super) reason: String,
 }
 
 /// A combination and what came of it.
@@ -79,9 +87,11 @@ pub(super) fn all(request: &Request<'_>) -> Result<(Vec<Candidate>, Vec<Consider
     let (mut possible, mut others, mut first) = (Vec::new(), Vec::new(), None);
     for &chunks in &request.chunks {
         for &entry in &request.schedules {
-            // The interleaved schedules with one chunk are 1f1b.
+            // The interleaved schedules with one chunk are 1f1b, and the others have no more than one.
             let same = chunks == 1 && entry.shape.groups && request.schedules.iter().any(|e| e.name == "1f1b");
-            if same {
+            let elsewhere = request.chunks.contains(&1) || request.schedules.iter().any(|e| e.shape.chunks);
+            let single = chunks > 1 && !entry.shape.chunks && elsewhere;
+            if same || single {
                 continue;
             }
             match of(request, entry, chunks) {
@@ -115,6 +125,9 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
         Some(layout) if layout.chunks.len() == order.dims().virtual_stages() => vec![layout.counts(problem)?],
         _ => Vec::new(),
     };
+    // What is asked is not even a search: whether anything fits.
+    let baselines = if request.moves > 0 { baselines(problem, entry, &order)? } else { Vec::new() };
+    let starts = [starts, baselines].concat();
     let line = Considered {
         group: (entry.shape.groups && chunks > 1).then(|| group.to_string()),
         ..Considered::new(entry, chunks)
@@ -126,6 +139,8 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
         lower_bound: None,
         failure: None,
         impossible: false,
+        best: None,
+        reason: String::new(),
         line: Considered {
             recompute: if let Rule::Global(setting) = &rule { Some(setting.to_string()) } else { None },
             ..line.clone()
@@ -139,6 +154,20 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
             settings(problem, order.dims().virtual_stages()).into_iter().map(Rule::Global).map(candidate).collect()
         }
     })
+}
+
+/// Plans of the baselines for a schedule, so that no search ends with a worse one.
+fn baselines(problem: &Problem, entry: &Entry, order: &Order) -> Result<Vec<Vec<u32>>> {
+    let mut found = Vec::new();
+    for planner in baseline::ALL {
+        let options = baseline::Options { nodes: NODES };
+        if let Answer::Plan(plan) = (planner.plan)(problem, order.dims(), &options)?
+            && (plan.schedule == entry.name || entry.shape.groups)
+        {
+            found.push(plan.layout.counts(problem)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Refuses a schedule that a framework does not have.

@@ -7,9 +7,6 @@ use crate::{Error, Result, schedule};
 use sapwood_skeleton::Exec;
 use serde::Serialize;
 
-/// Moves of a test.
-const MOVES: u64 = 40_000;
-
 /// Relative precision of the least memory.
 const PRECISION: f64 = 2e-3;
 
@@ -33,8 +30,6 @@ pub struct Remedy {
     pub change: String,
     /// The number in them, if there is one.
     pub value: Option<f64>,
-    /// The makespan of the plan that was found with it, by a short search.
-    pub makespan: f64,
 }
 
 /// How the user states caps: what remedies are called.
@@ -74,19 +69,31 @@ struct Tests<'a> {
 }
 
 impl Tests<'_> {
-    /// The makespan with a changed request, in the model's unit; `None` if nothing fits.
-    fn makespan(&self, request: &Request<'_>) -> Result<Option<f64>> {
-        let request = Request { moves: MOVES, proof: Proof::None, start: None, ..request.clone() };
-        match solve(self.exec, &request, self.stop) {
-            Ok(solved) => Ok(solved.best.map(|best| request.problem.time().show(best.outcome.makespan))),
-            Err(Error::Problem { .. } | Error::Refused { .. } | Error::Infeasible { .. }) => Ok(None),
-            Err(failure) => Err(failure),
+    /// Whether any schedule and number of chunks of a changed request has a plan that fits.
+    fn fits(&self, request: &Request<'_>) -> Result<bool> {
+        for &chunks in &request.chunks {
+            for &entry in &request.schedules {
+                let one = Request {
+                    schedules: vec![entry],
+                    chunks: vec![chunks],
+                    moves: 0,
+                    proof: Proof::None,
+                    start: None,
+                    ..request.clone()
+                };
+                match solve(self.exec, &one, self.stop) {
+                    Ok(solved) if solved.best.is_some() => return Ok(true),
+                    Ok(_) | Err(Error::Problem { .. } | Error::Refused { .. } | Error::Infeasible { .. }) => {}
+                    Err(failure) => return Err(failure),
+                }
+            }
         }
+        Ok(false)
     }
 
     fn test(&mut self, request: &Request<'_>, change: String, value: Option<f64>) -> Result<()> {
-        if let Some(makespan) = self.makespan(request)?.filter(|_| !(self.stop)()) {
-            self.found.push(Remedy { change, value, makespan });
+        if !(self.stop)() && self.fits(request)? {
+            self.found.push(Remedy { change, value });
         }
         Ok(())
     }
@@ -96,23 +103,20 @@ impl Tests<'_> {
         let problem = request.problem;
         let caps: Vec<f64> = problem.caps().iter().map(|&cap| problem.memory().show(cap)).collect();
         let scaled = |by: f64| caps.iter().map(|cap| (cap * by).ceil()).collect::<Vec<f64>>();
-        let fits = |by: f64| -> Result<Option<f64>> {
+        let fits = |by: f64| -> Result<bool> {
             let problem = problem.with_caps(&scaled(by))?;
-            self.makespan(&Request { problem: &problem, ..request.clone() })
+            self.fits(&Request { problem: &problem, ..request.clone() })
         };
-        let (mut low, mut high) = (1.0, 1.0);
-        let mut makespan = None;
-        while makespan.is_none() && high < 1024.0 && !(self.stop)() {
+        let (mut low, mut high) = (1.0, 2.0);
+        while !fits(high)? {
+            if high >= 1024.0 || (self.stop)() {
+                return Ok(());
+            }
             (low, high) = (high, high * 2.0);
-            makespan = fits(high)?;
         }
-        let Some(mut makespan) = makespan else { return Ok(()) };
         while high - low > PRECISION * low && !(self.stop)() {
             let middle = 0.5 * (low + high);
-            match fits(middle)? {
-                Some(found) => (high, makespan) = (middle, found),
-                None => low = middle,
-            }
+            (low, high) = if fits(middle)? { (low, middle) } else { (middle, high) };
         }
         let unit = problem.model().memory_unit;
         let name = if unit == MemoryUnit::Raw { "" } else { unit.name() };
@@ -120,10 +124,11 @@ impl Tests<'_> {
         let sizes = if stated.one { sizes[0].clone() } else { sizes.join(",") };
         let value = Some(scaled(high)[0]).filter(|_| stated.one);
         let margin = if stated.margin > 0.0 { " --margin 0" } else { "" };
-        let whole = if stated.margin > 0.0 { fits(1.0 / (1.0 - stated.margin))? } else { None };
-        self.found.push(Remedy { change: format!("--memory {sizes}{margin}"), value, makespan });
-        let whole = whole.map(|makespan| Remedy { change: "--margin 0".to_owned(), value: Some(0.0), makespan });
-        self.found.extend(whole);
+        let whole = stated.margin > 0.0 && fits(1.0 / (1.0 - stated.margin))?;
+        self.found.push(Remedy { change: format!("--memory {sizes}{margin}"), value });
+        if whole {
+            self.found.push(Remedy { change: "--margin 0".to_owned(), value: Some(0.0) });
+        }
         Ok(())
     }
 

@@ -12,7 +12,7 @@ pub use candidates::Considered;
 pub use groups::Group;
 pub use infeasible::{Caps, Infeasible, Remedy, infeasible};
 
-use crate::bound;
+use crate::bound::{self, mip};
 use crate::layout::Layout;
 use crate::megatron;
 use crate::outcome::{self, Outcome};
@@ -43,6 +43,8 @@ pub enum Proof {
     /// By the linear relaxation with critical-path cuts.
     #[default]
     Lp,
+    /// By branch and bound over what stages can hold, after the searches; before that by the relaxation.
+    Mip,
     /// Not at all.
     None,
 }
@@ -64,7 +66,7 @@ pub struct Request<'a> {
     pub express: Express,
     /// How makespans are bounded.
     pub proof: Proof,
-    /// Relative distance from the bound at which the search of a combination ends.
+    /// (makespan − bound) / makespan at which the search of a combination ends.
     pub gap: f64,
     /// Moves of all searches together.
     pub moves: u64,
@@ -107,6 +109,8 @@ pub struct Solved {
     pub moves: u64,
     /// Why there is no plan: the failure of the combination that comes nearest.
     pub failure: Option<Error>,
+    /// Whether that is of a partition that was found, and not of the relaxation.
+    found: bool,
 }
 
 /// Chooses. `stop` is asked now and then; once it says yes, what was found so far is the answer.
@@ -117,98 +121,188 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
     let (mut candidates, mut considered) = candidates::all(request)?;
     for at in 0..candidates.len() {
         let (before, rest) = candidates.split_at_mut(at);
-        let Some(candidate) = rest.first_mut().filter(|_| request.proof == Proof::Lp && !stop()) else { break };
+        let Some(candidate) = rest.first_mut().filter(|_| request.proof != Proof::None && !stop()) else { break };
         match before.last().filter(|other| Arc::ptr_eq(&other.order, &candidate.order)) {
             Some(same) => candidate.bound_of(same),
-            None => candidate.bound(request.problem),
+            None => candidate.bound(request.problem, stop),
         }
     }
     // The most promising first; of equal ones the one that was named first.
     candidates.sort_by_key(|candidate| candidate.lower_bound.unwrap_or(u64::MAX));
-    let mut solved =
-        Solved { best: None, considered: Vec::new(), optimal: false, complete: true, moves: 0, failure: None };
-    let mut proven = request.proof != Proof::None;
-    let many = candidates.len();
-    for (at, candidate) in candidates.into_iter().enumerate() {
-        let left = request.moves.saturating_sub(solved.moves) / (many - at) as u64;
-        let (line, settled) = one(exec, request, candidate, left, &mut solved, stop)?;
-        proven &= settled;
-        considered.push(line);
+    let solved = Solved {
+        best: None,
+        considered: Vec::new(),
+        optimal: false,
+        complete: true,
+        moves: 0,
+        failure: None,
+        found: false,
+    };
+    let mut choice = Choice { exec, request, stop, solved };
+    choice.all(&mut candidates)?;
+    choice.again(&mut candidates)?;
+    if request.proof == Proof::Mip {
+        choice.prove(&mut candidates)?;
     }
-    solved.optimal = proven && solved.best.is_some();
+    let mut solved = choice.solved;
+    let best = solved.best.as_ref().map(|best| best.outcome.makespan);
+    solved.optimal =
+        best.is_some() && candidates.iter().all(|candidate| candidate.impossible || candidate.beaten(best));
+    if let Some(best) = &solved.best {
+        candidates.iter_mut().filter(|candidate| candidate.is(best)).for_each(|c| c.reason = "chosen".to_owned());
+    }
+    considered.extend(candidates.into_iter().map(|candidate| candidate.line(request.problem)));
     solved.considered = considered;
     Ok(solved)
 }
 
-/// Searches one combination; whether no plan of it can be better than the best one.
-fn one(
-    exec: Exec<'_>,
-    request: &Request<'_>,
-    candidate: Candidate,
-    moves: u64,
-    solved: &mut Solved,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<(Considered, bool)> {
-    let bound = candidate.lower_bound;
-    let beaten =
-        |solved: &Solved| bound.zip(solved.best.as_ref()).is_some_and(|(bound, best)| bound >= best.outcome.makespan);
-    let problem = request.problem;
-    if let Some(failure) = candidate.failure {
-        let line = candidate.line.with(problem, bound, None, failure.to_string());
-        let proven = candidate.impossible;
-        solved.failure.get_or_insert(failure);
-        return Ok((line, proven));
-    }
-    if beaten(solved) {
-        return Ok((
-            candidate.line.with(problem, bound, None, "its lower bound is not below the best".to_owned()),
-            true,
-        ));
-    }
-    if stop() {
-        solved.complete = false;
-        return Ok((candidate.line.with(problem, bound, None, "stopped before its turn".to_owned()), false));
-    }
-    let target = bound.map_or(0, |bound| (bound as f64 * (1.0 + request.gap)) as u64);
-    let options = search::Options {
-        moves,
-        seed: request.seed,
-        target: target.max(bound.unwrap_or(0)),
-        starts: candidate.starts,
-        rule: candidate.rule.clone(),
-        rendezvous: request.rendezvous,
-    };
-    let found = match search::solve(exec, problem, &candidate.order, &candidate.vectors, &options, stop) {
-        Ok(found) => found,
-        Err(failure @ (Error::Infeasible { .. } | Error::Problem { .. })) => {
-            let line = candidate.line.with(problem, bound, None, failure.to_string());
-            solved.failure = Some(nearer(solved.failure.take(), failure));
-            return Ok((line, false));
+/// Combinations that are searched a second time.
+const AGAIN: usize = 2;
+
+/// A choice on its way.
+struct Choice<'a> {
+    exec: Exec<'a>,
+    request: &'a Request<'a>,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    solved: Solved,
+}
+
+impl Choice<'_> {
+    /// Searches the combinations that can win, in their order, with equal shares of half of the moves; of all moves if there
+    /// is one combination alone.
+    fn all(&mut self, candidates: &mut [Candidate]) -> Result<()> {
+        let many = candidates.len();
+        let budget = if many == 1 { self.request.moves } else { self.request.moves / 2 };
+        for (at, candidate) in candidates.iter_mut().enumerate() {
+            let moves = budget.saturating_sub(self.solved.moves) / (many - at) as u64;
+            if let Some(failure) = candidate.failure.take() {
+                candidate.reason = match &failure {
+                    Error::Infeasible { stage, need, cap } => {
+                        format!("nothing fits, not even parts of layers: stage {stage} needs {need:.0} of {cap}")
+                    }
+                    other => other.to_string(),
+                };
+                self.solved.failure.get_or_insert(failure);
+            } else if candidate.beaten(self.makespan()) {
+                candidate.reason = "its lower bound is not below the best".to_owned();
+            } else if (self.stop)() && self.solved.best.is_some() {
+                self.solved.complete = false;
+                candidate.reason = "stopped before its turn".to_owned();
+            } else {
+                // A plan that fits is found in any case.
+                let moves = if (self.stop)() { 0 } else { moves };
+                self.search(candidate, moves, self.request.seed)?;
+            }
         }
-        Err(failure) => return Err(failure),
-    };
-    solved.moves += found.moves;
-    solved.complete &= found.complete;
-    let counts = found.layout.counts(problem)?;
-    let outcome = outcome::simulate(problem, &candidate.order, &counts, request.rendezvous)?;
-    let makespan = outcome.makespan;
-    let peaks = |outcome: &Outcome| outcome.peaks.iter().map(|peak| peak.total()).max();
-    let better = solved
-        .best
-        .as_ref()
-        .is_none_or(|best| (makespan, peaks(&outcome)) < (best.outcome.makespan, peaks(&best.outcome)));
-    let reason = if better { "best so far" } else { "slower" };
-    if better {
-        solved.best = Some(Best {
-            order: Arc::unwrap_or_clone(candidate.order),
-            setting: if let Rule::Global(setting) = candidate.rule { Some(setting) } else { None },
-            layout: found.layout,
-            outcome,
-            lower_bound: bound.unwrap_or(0),
-        });
+        Ok(())
     }
-    let settled = beaten(solved);
-    Ok((candidate.line.with(problem, bound, Some(makespan), reason.to_owned()), settled))
+
+    /// Searches the best combinations again with the moves that are left, from where they are and with other random numbers.
+    fn again(&mut self, candidates: &mut [Candidate]) -> Result<()> {
+        let makespan = |candidate: &Candidate| candidate.best.as_ref().map_or(u64::MAX, |(makespan, _)| *makespan);
+        let mut best: Vec<&mut Candidate> =
+            candidates.iter_mut().filter(|candidate| candidate.best.is_some()).collect();
+        best.sort_by_key(|candidate| makespan(candidate));
+        best.truncate(AGAIN);
+        let many = best.len();
+        for (at, candidate) in best.into_iter().enumerate() {
+            let moves = self.request.moves.saturating_sub(self.solved.moves) / (many - at) as u64;
+            let done = candidate.beaten(self.makespan()) || makespan(candidate) <= candidate.target(self.request.gap);
+            if moves > 0 && !done && !(self.stop)() {
+                let (_, counts) = candidate.best.clone().unwrap_or_default();
+                candidate.starts.push(counts);
+                self.search(candidate, moves, self.request.seed.wrapping_add(1))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for the best partition of each combination that may still win, with a proof.
+    fn prove(&mut self, candidates: &mut [Candidate]) -> Result<()> {
+        candidates.sort_by_key(|candidate| candidate.best.as_ref().map_or(u64::MAX, |(makespan, _)| *makespan));
+        let mut proven: Vec<(Arc<Order>, u64)> = Vec::new();
+        for candidate in candidates.iter_mut() {
+            let known = proven.iter().find(|(order, _)| Arc::ptr_eq(order, &candidate.order)).map(|(_, bound)| *bound);
+            candidate.lower_bound = candidate.lower_bound.max(known);
+            if candidate.impossible || candidate.beaten(self.makespan()) || (self.stop)() || known.is_some() {
+                continue;
+            }
+            let start = candidate.best.as_ref().map(|(_, counts)| counts.as_slice());
+            let limits = mip::Limits { stop: self.stop, ..mip::Limits::default() };
+            let options = mip::Options { gap: self.request.gap, start, limits };
+            let found = mip::solve_mip(self.request.problem, &candidate.order, &candidate.vectors, &options)?;
+            self.solved.complete &= found.reason != mip::Reason::Stopped;
+            if found.status == mip::Status::Infeasible {
+                candidate.impossible = true;
+                continue;
+            }
+            candidate.lower_bound = candidate.lower_bound.max(Some(found.bound));
+            proven.push((Arc::clone(&candidate.order), found.bound));
+            if let (Rule::Any, false, Some(layout)) = (&candidate.rule, self.request.rendezvous, found.layout) {
+                self.take(candidate, layout)?;
+            }
+            if let Some(best) = self.solved.best.as_mut().filter(|best| candidate.is(best)) {
+                best.lower_bound = best.lower_bound.max(found.bound);
+            }
+        }
+        Ok(())
+    }
+
+    /// The makespan of the best plan so far.
+    fn makespan(&self) -> Option<u64> {
+        self.solved.best.as_ref().map(|best| best.outcome.makespan)
+    }
+
+    /// Searches one combination.
+    fn search(&mut self, candidate: &mut Candidate, moves: u64, seed: u64) -> Result<()> {
+        let (request, problem) = (self.request, self.request.problem);
+        let options = search::Options {
+            moves,
+            seed,
+            target: candidate.target(request.gap),
+            starts: candidate.starts.clone(),
+            rule: candidate.rule.clone(),
+            rendezvous: request.rendezvous,
+        };
+        let found = match search::solve(self.exec, problem, &candidate.order, &candidate.vectors, &options, self.stop) {
+            Ok(found) => found,
+            Err(failure @ (Error::Infeasible { .. } | Error::Problem { .. })) => {
+                candidate.reason = failure.to_string();
+                let solved = &mut self.solved;
+                let known = solved.failure.take().filter(|_| solved.found);
+                (solved.failure, solved.found) = (Some(nearer(known, failure)), true);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        self.solved.moves += found.moves;
+        self.solved.complete &= found.complete;
+        self.take(candidate, found.layout)
+    }
+
+    /// Judges a partition of a combination, which may be the best so far.
+    fn take(&mut self, candidate: &mut Candidate, layout: Layout) -> Result<()> {
+        let (request, problem, solved) = (self.request, self.request.problem, &mut self.solved);
+        let counts = layout.counts(problem)?;
+        let outcome = outcome::simulate(problem, &candidate.order, &counts, request.rendezvous)?;
+        if candidate.best.as_ref().is_none_or(|(makespan, _)| outcome.makespan < *makespan) {
+            candidate.best = Some((outcome.makespan, counts));
+        }
+        let peaks = |outcome: &Outcome| outcome.peaks.iter().map(|peak| peak.total()).max();
+        let key = |outcome: &Outcome| (outcome.makespan, peaks(outcome));
+        let better = solved.best.as_ref().is_none_or(|best| key(&outcome) < key(&best.outcome));
+        candidate.reason = "slower".to_owned();
+        if better {
+            solved.best = Some(Best {
+                order: Order::clone(&candidate.order),
+                setting: if let Rule::Global(setting) = &candidate.rule { Some(setting.clone()) } else { None },
+                layout,
+                outcome,
+                lower_bound: candidate.lower_bound.unwrap_or(0),
+            });
+        }
+        Ok(())
+    }
 }
 
 /// The failure that says most: the nearest partition, if there is one.
@@ -224,9 +318,33 @@ fn nearer(a: Option<Error>, b: Error) -> Error {
 }
 
 impl Candidate {
+    /// Whether no plan of it can be better than one of a makespan.
+    fn beaten(&self, makespan: Option<u64>) -> bool {
+        self.lower_bound.zip(makespan).is_some_and(|(bound, makespan)| bound >= makespan)
+    }
+
+    /// The makespan at which its search may end.
+    fn target(&self, gap: f64) -> u64 {
+        self.lower_bound.map_or(0, |bound| bound.max((bound as f64 / (1.0 - gap.min(0.99))) as u64))
+    }
+
+    /// Whether it is the combination of a plan.
+    fn is(&self, best: &Best) -> bool {
+        let setting = if let Rule::Global(setting) = &self.rule { Some(setting) } else { None };
+        self.order.name() == best.order.name()
+            && self.order.dims() == best.order.dims()
+            && setting == best.setting.as_ref()
+    }
+
+    /// What came of it.
+    fn line(self, problem: &Problem) -> Considered {
+        let makespan = self.best.map(|(makespan, _)| makespan);
+        self.line.with(problem, self.lower_bound, makespan, self.reason)
+    }
+
     /// Bounds the makespans of this combination.
-    fn bound(&mut self, problem: &Problem) {
-        match bound::lower_bound(problem, &self.order, &self.vectors, &bound::Options::default()) {
+    fn bound(&mut self, problem: &Problem, stop: &(dyn Fn() -> bool + Sync)) {
+        match bound::lower_bound(problem, &self.order, &self.vectors, &bound::Options::default(), stop) {
             Ok(found) => {
                 self.lower_bound = Some(found.ceil());
                 self.starts.extend(round(problem, &self.order, &found.counts));

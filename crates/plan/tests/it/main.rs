@@ -1,9 +1,15 @@
 //! The planner as its users see it.
 #![cfg(test)]
 
+mod baseline;
 mod bound;
 mod calibrate;
+mod cost_expr;
 mod exchange;
+mod formulas;
 mod golden_simulate;
 mod laws;
+mod mip;
+mod own_toml;
 mod reference;
+mod solve;

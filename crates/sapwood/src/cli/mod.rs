@@ -71,7 +71,7 @@ pub(crate) struct Common {
     /// Machine description: a file, `preset:NAME`, a preset's bare name, or `-` [default: $SAPWOOD_MACHINE, else discovered]
     #[arg(long, global = true, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
-    /// Write what was found as one HTML file that needs no network (train)
+    /// Write what was found as one HTML file that needs no network (train, plan)
     #[arg(long, global = true, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// No progress and no notes on stderr
@@ -101,10 +101,9 @@ pub(crate) fn command() -> clap::Command {
 
 /// What cannot be worked with: a report of a verb that makes none, several ranks, an instruction set that is not there.
 fn check_start(cx: &Context, verb: &Verb) -> Result<(), Failure> {
-    if cx.flags.report.is_some() && !matches!(verb, Verb::Train(_)) {
-        return Err(
-            Failure::usage("--report: only `sapwood train` makes reports yet").hint("use --json and plot from it")
-        );
+    if cx.flags.report.is_some() && !matches!(verb, Verb::Train(_) | Verb::Plan(_)) {
+        return Err(Failure::usage("--report: only `sapwood train` and `sapwood plan` make reports yet")
+            .hint("use --json and plot from it"));
     }
     sapwood_skeleton::launch::refuse_ranks()?;
     sapwood_skeleton::isa::check()?;

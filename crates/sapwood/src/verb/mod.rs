@@ -5,6 +5,7 @@ mod data;
 mod doctor;
 mod drop;
 mod machine;
+mod page;
 mod plan;
 mod rank;
 mod sampling;

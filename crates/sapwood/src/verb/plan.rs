@@ -1,8 +1,14 @@
 //! `sapwood plan`: pipelines of very large networks. Without a sub-verb it chooses a plan; the sub-verbs are in `plan/`.
 
 mod calibrate;
+mod compare;
+mod explain;
+mod export;
 mod exports;
 mod given;
+mod page;
+mod presets;
+mod search;
 mod simulate;
 mod solve;
 mod stated;
@@ -28,6 +34,14 @@ pub(crate) struct Plan {
 enum Command {
     /// Say exactly how long a plan takes, how much each stage keeps in memory, and where the bubble is
     Simulate(Box<simulate::Simulate>),
+    /// Say why a plan takes as long as it does: where the bubble is, what would help, what differs from another plan
+    Explain(Box<explain::Explain>),
+    /// Compare with published planners: Megatron-LM's uniform cut, PipeDream, Merak, AdaPipe, SAPP
+    Compare(Box<compare::Compare>),
+    /// List what the planner knows by name
+    Presets(presets::Presets),
+    /// Write a plan for a framework: megatron, mindformers or plan_json
+    Export(export::ExportPlan),
     /// Find out what layers cost, from measured peaks of memory and from traces
     Calibrate(calibrate::Calibrate),
 }
@@ -37,6 +51,10 @@ impl Run for Box<Plan> {
         match self.command {
             None => self.solve.run(cx),
             Some(Command::Simulate(flags)) => flags.run(cx),
+            Some(Command::Explain(flags)) => flags.run(cx),
+            Some(Command::Compare(flags)) => flags.run(cx),
+            Some(Command::Presets(flags)) => flags.run(cx),
+            Some(Command::Export(flags)) => flags.run(cx),
             Some(Command::Calibrate(flags)) => flags.run(cx),
         }
     }

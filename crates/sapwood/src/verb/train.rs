@@ -135,9 +135,9 @@ impl Train {
                 structure: &structure,
                 probabilities: &probabilities,
                 class_names: &class_names,
-                command: command(),
+                command: super::page::command(),
             };
-            match page::write(cx, &path, &page::page(&sources)) {
+            match super::page::write(cx, &path, &page::page(&sources)) {
                 Err(failure) if cx.flags.report.is_none() => cx.warn(&format!("no report: {failure}")),
                 written => written?,
             }
@@ -146,15 +146,6 @@ impl Train {
         progress.failure()?;
         Ok(exit([&outcome]))
     }
-}
-
-/// How the program was called, as a line of a shell.
-fn command() -> String {
-    let quoted = |word: String| match word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=.,:/+".contains(c)) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    std::iter::once("sapwood".to_owned()).chain(std::env::args().skip(1).map(quoted)).collect::<Vec<_>>().join(" ")
 }
 
 /// Refuses random features that are larger than the memory there is, before they are made.

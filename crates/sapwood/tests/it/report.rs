@@ -84,5 +84,5 @@ fn a_report_that_cannot_be_written_is_refused_before_training() {
     assert!(refused("karate --report no/such/folder/x.html").contains("its folder is not there"));
     assert!(refused("karate --report data").contains("it is a folder"));
     let ran = Program::new(env!("CARGO_BIN_EXE_sapwood")).line("rank karate --report x.html").run().unwrap();
-    assert!(ran.stderr.contains("only `sapwood train` makes reports yet"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("only `sapwood train` and `sapwood plan` make reports yet"), "{}", ran.stderr);
 }

@@ -1,5 +1,6 @@
 //! Readers of model descriptions. One file per format, one line in [`ALL`].
 
+mod own_toml;
 mod sapp_json;
 
 use super::Model;
@@ -7,7 +8,7 @@ use crate::{Error, Result};
 use std::path::Path;
 
 /// Every reader.
-pub static ALL: &[Entry] = &[sapp_json::ENTRY];
+pub static ALL: &[Entry] = &[own_toml::ENTRY, sapp_json::ENTRY];
 
 /// A line of the registry.
 #[derive(Debug, Clone, Copy)]

@@ -283,17 +283,31 @@ proptest! {
     }
 }
 
+/// Blanks apart, what we read Megatron-LM reads the same.
+fn reads_as_the_twin(text: &str) -> Result<(), TestCaseError> {
+    if let Ok(stages) = parse_layout(text) {
+        let letters: Vec<String> = stages.iter().map(|s| s.iter().map(|i| i.letter()).collect()).collect();
+        prop_assert_eq!(megatron_twin::stages(&text.replace(' ', "")), Some(letters));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000_000))]
+
+    #[test]
+    #[ignore = "long: part of make test-long"]
+    fn a_million_random_strings_never_panic(text in "[EtmL|()*0-9, ]{0,24}") {
+        reads_as_the_twin(&text)?;
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100_000))]
 
     #[test]
     fn random_strings_never_panic(text in "[EtmL|()*0-9, ]{0,24}") {
-        let found = parse_layout(&text);
-        // Blanks apart, what we read Megatron reads the same.
-        if let Ok(stages) = found {
-            let letters: Vec<String> = stages.iter().map(|s| s.iter().map(|i| i.letter()).collect()).collect();
-            prop_assert_eq!(megatron_twin::stages(&text.replace(' ', "")), Some(letters));
-        }
+        reads_as_the_twin(&text)?;
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Largest model description that is read from stdin.
 const MOST_STDIN: u64 = 64 << 20;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct Given {
     /// The model: a description with measured costs (SAPP's JSON or the project's TOML), or `-`
     #[arg(value_name = "MODEL")]
@@ -24,7 +24,7 @@ pub(super) struct Given {
     #[arg(long, value_name = "SIZE[,SIZE..]")]
     memory: Option<String>,
     /// Per cent of the memory that stay free
-    #[arg(long, value_name = "PCT", default_value_t = 0.0)]
+    #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(super) margin: f64,
     /// Kinds of recomputation that may be used: none, full, auto (all that the model has costs of), or a list
     #[arg(long, value_name = "none|full|auto|KIND,..", default_value = "auto")]
@@ -39,7 +39,7 @@ pub(super) struct Given {
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms", "s"])]
     time_unit: Option<String>,
     /// Time of a transfer between neighbouring stages, in the unit of the model [default: the model's, else 0]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub(super) link_time: Option<f64>,
     /// What a transfer delays: async (the receiver alone) or blocking (sender and receiver, as a rendezvous)
     #[arg(long, value_name = "MODE", default_value = "async", value_parser = ["async", "blocking"])]
@@ -65,6 +65,11 @@ impl Given {
     /// Whether transfers are rendezvous.
     pub(super) fn rendezvous(&self) -> bool {
         self.link == "blocking"
+    }
+
+    /// The same with a number of stages.
+    pub(super) fn with_stages(&self, stages: usize) -> Given {
+        Given { stages: u32::try_from(stages).ok(), ..self.clone() }
     }
 
     /// Whether a model is named.

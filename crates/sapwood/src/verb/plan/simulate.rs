@@ -2,8 +2,9 @@
 
 use super::given::Given;
 use super::stated::{Planned, Stated, group};
-use super::tables;
+use super::{page, tables};
 use crate::cli::{Context, Exit, Failure, Run};
+use crate::verb::page::check_report;
 use clap::Args;
 use sapwood_plan::layout::{self, Layout};
 use sapwood_plan::model::{KindCost, MemoryUnit, Model, Role, Segment};
@@ -75,6 +76,7 @@ impl Run for Box<Simulate> {
                     .hint("sapwood plan simulate --forward '[[8,8,8,8.8]]' --micro-batches 16"));
             }
         };
+        check_report(cx)?;
         let outcome = judge(&planned, &self.given)?;
         let Planned { problem, order, layout, warnings } = &planned;
         let trace = outcome.trace.as_ref();
@@ -86,6 +88,7 @@ impl Run for Box<Simulate> {
             warnings: warnings.clone(),
         };
         warnings.iter().for_each(|warning| cx.warn(warning));
+        page::write(cx, page::Sources::of(&planned, &outcome, &report.summary, &[]))?;
         cx.emit(&report, |out| print(&report, out))?;
         exceeding(cx, &planned, &outcome)
     }

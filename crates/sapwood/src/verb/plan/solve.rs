@@ -2,10 +2,11 @@
 
 use super::exports::{self, Export, Exported};
 use super::given::Given;
-use super::stated::group;
-use super::tables;
+use super::search::{Search, limit};
+use super::{page, tables};
 use crate::cli::resources::peak_rss_bytes;
 use crate::cli::{Context, Exit, Failure, Run};
+use crate::verb::page::check_report;
 use clap::Args;
 use sapwood_files::interrupt;
 use sapwood_plan::export;
@@ -13,46 +14,20 @@ use sapwood_plan::import;
 use sapwood_plan::layout::Layout;
 use sapwood_plan::problem::Problem;
 use sapwood_plan::report::Summary;
-use sapwood_plan::schedule;
-use sapwood_plan::solve::{self as choose, Best, Considered, Express, Group, Infeasible, Proof, Request, Solved};
+use sapwood_plan::solve::{self as choose, Best, Considered, Express, Infeasible, Request, Solved};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
-
-/// Numbers of chunks that `auto` tries.
-const CHUNKS: [usize; 4] = [1, 2, 3, 4];
-
-/// Schedules that `auto` tries.
-const SCHEDULES: &str = "1f1b,interleaved,interleaved-lm";
 
 #[derive(Debug, Args)]
 pub(super) struct Solve {
     #[command(flatten)]
     given: Given,
-    /// Chunks of each stage that may be taken: numbers, or auto (1 to 4)
-    #[arg(long, value_name = "N,..|auto", default_value = "auto")]
-    chunks: String,
-    /// Schedules that may be taken: names, or auto (1f1b, interleaved, interleaved-lm)
-    #[arg(long, value_name = "NAME,..|auto", default_value = "auto")]
-    schedule: String,
-    /// Groups of micro-batches of interleaved schedules: first, uniform:SIZE, or auto
-    #[arg(long, value_name = "RULE", default_value = "auto")]
-    group: String,
+    #[command(flatten)]
+    search: Search,
     /// Only plans that this framework can state: any, megatron or mindformers [default: that of --export, else any]
     #[arg(long, value_name = "FRAMEWORK", value_parser = ["any", "megatron", "mindformers"])]
     express: Option<String>,
-    /// How a plan is proven to be good: lp (linear relaxation with critical-path cuts) or none
-    #[arg(long, value_name = "PROOF", default_value = "lp", value_parser = ["lp", "none"])]
-    bound: String,
-    /// Distance from the lower bound at which the search may end, such as 0.01
-    #[arg(long, value_name = "F", default_value_t = 0.01)]
-    gap: f64,
-    /// Moves that are tried in all
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
-    moves: u64,
-    /// Time after which the best plan so far is the answer, such as 60s
-    #[arg(long, value_name = "TIME")]
-    time_limit: Option<String>,
     /// Begin with the plan of a file that --out wrote
     #[arg(long, value_name = "FILE.json")]
     from: Option<PathBuf>,
@@ -109,11 +84,16 @@ impl Run for Solve {
         let stages = self.given.stages(None)?;
         let problem = self.given.problem(cx, model, stages)?;
         let express = self.express()?;
-        let request = self.request(cx, &problem, express)?;
+        let mut request = self.search.request(cx, &self.given, &problem, express)?;
+        request.start = self.start(&problem)?;
+        if express != Express::Any {
+            // The other half says what the restriction costs.
+            request.moves /= 2;
+        }
+        check_report(cx)?;
         self.export.iter().try_for_each(Export::check)?;
         interrupt::install()?;
-        let limit = self.time_limit.as_deref().map(sapwood_machine::units::seconds).transpose();
-        let limit = limit.map_err(|why| Failure::usage(format!("--time-limit: {why}")))?;
+        let limit = limit(self.search.time_limit.as_deref())?;
         let stop = || interrupt::requested() || limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
         let runtime = cx.runtime()?;
         let mut solved = choose::solve(runtime.exec(), &request, &stop)?;
@@ -149,6 +129,19 @@ impl Run for Solve {
                 sapwood_files::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
             }
         }
+        if let (Some(best), Some(summary)) = (&solved.best, &report.plan) {
+            let sources = page::Sources {
+                problem: &problem,
+                order: &best.order,
+                layout: &best.layout,
+                outcome: &best.outcome,
+                summary,
+                bound: report.lower_bound.zip(report.gap),
+                considered: &report.considered,
+                gradients: &[],
+            };
+            page::write(cx, sources)?;
+        }
         cx.emit(&report, |out| print(&report, &problem, &self, out))?;
         Ok(match &solved.best {
             _ if interrupted => Exit::Interrupted,
@@ -159,37 +152,6 @@ impl Run for Solve {
 }
 
 impl Solve {
-    fn request<'a>(&self, cx: &Context, problem: &'a Problem, express: Express) -> Result<Request<'a>, Failure> {
-        if !(self.gap >= 0.0 && self.gap.is_finite()) {
-            return Err(Failure::usage(format!("--gap {}: write 0 or more", self.gap)));
-        }
-        let schedules = if self.schedule == "auto" { SCHEDULES } else { self.schedule.as_str() };
-        let number = |text: &str| match text.trim().parse() {
-            Ok(chunks) if chunks > 0 => Ok(chunks),
-            _ => Err(Failure::usage(format!("--chunks {}: numbers from 1 on, or auto", self.chunks))),
-        };
-        let chunks: Vec<usize> = match self.chunks.as_str() {
-            "auto" => CHUNKS.to_vec(),
-            list => list.split(',').map(number).collect::<Result<_, _>>()?,
-        };
-        // Half of the moves say what the restriction costs.
-        let moves = if express == Express::Any { self.moves } else { self.moves / 2 };
-        Ok(Request {
-            problem,
-            micro_batches: self.given.micro_batches(None)?,
-            schedules: schedules.split(',').map(|name| schedule::find(name.trim())).collect::<Result<_, _>>()?,
-            chunks,
-            group: if self.group == "auto" { Group::Auto } else { Group::Of(group(&self.group)?) },
-            express,
-            proof: if self.bound == "lp" { Proof::Lp } else { Proof::None },
-            gap: self.gap,
-            moves,
-            seed: cx.flags.seed,
-            rendezvous: self.given.rendezvous(),
-            start: self.start(problem)?,
-        })
-    }
-
     /// The partition to begin with.
     fn start(&self, problem: &Problem) -> Result<Option<Layout>, Failure> {
         let Some(path) = &self.from else { return Ok(None) };
@@ -252,7 +214,7 @@ impl Solve {
             plan: best.map(plan).transpose()?,
             lower_bound: bounded.map(|best| time.show(best.lower_bound)),
             lower_bound_scope: "schedule",
-            gap: bounded.map(|best| best.outcome.makespan as f64 / best.lower_bound as f64 - 1.0),
+            gap: bounded.map(|best| 1.0 - best.lower_bound as f64 / best.outcome.makespan as f64),
             seed: cx.flags.seed.to_string(),
             moves: solved.moves,
             express: Expressed {
@@ -293,7 +255,7 @@ fn print(report: &Report, problem: &Problem, flags: &Solve, out: &mut dyn std::i
     }
     tables::considered(&report.considered, out)?;
     if !report.complete {
-        writeln!(out, "stopped early: the best plan so far, {} of {} moves", report.moves, flags.moves)?;
+        writeln!(out, "stopped early: the best plan so far, {} of {} moves", report.moves, flags.search.moves)?;
     }
     Ok(())
 }

@@ -50,6 +50,21 @@ pub(super) struct Planned {
 }
 
 impl Stated {
+    /// A plan that is stated by one text: a file that --out wrote, or a layout string.
+    pub(super) fn of(text: &str) -> Stated {
+        let file = Some(PathBuf::from(text)).filter(|path| path.is_file() || text.ends_with(".json"));
+        Stated {
+            layout: file.is_none().then(|| text.to_owned()),
+            megatron_flags: None,
+            plan: file,
+            yaml: None,
+            recompute_layers: "none".to_owned(),
+            megatron_multi_loss: false,
+            schedule: None,
+            group: None,
+        }
+    }
+
     /// The stated plan of the given model.
     pub(super) fn read(&self, cx: &Context, given: &Given) -> Result<Planned, Failure> {
         let model = given.model(cx)?;

@@ -1,7 +1,8 @@
 //! Plans as text.
 
 use crate::verb::table::aligned;
-use sapwood_plan::report::{Chunk, Stage, Summary};
+use sapwood_plan::explain::items;
+use sapwood_plan::report::{Stage, Summary};
 use sapwood_plan::solve::{Considered, Infeasible};
 use std::io::{Result, Write};
 
@@ -55,16 +56,6 @@ fn stages(plan: &Summary, out: &mut dyn Write) -> Result<()> {
     aligned(&rows, out)
 }
 
-/// The layers of a chunk: `HEAD, 5 BODY (both), 1 BODY (full)`.
-fn items(chunk: &Chunk) -> String {
-    let item = |run: &sapwood_plan::report::Run| {
-        let kind = if run.recompute == "none" { String::new() } else { format!(" ({})", run.recompute) };
-        format!("{} {}{kind}", run.count, run.segment)
-    };
-    let items: Vec<String> = chunk.items.iter().map(item).collect();
-    if items.is_empty() { "-".to_owned() } else { items.join(", ") }
-}
-
 /// A row for each combination that was considered.
 pub(super) fn considered(all: &[Considered], out: &mut dyn Write) -> Result<()> {
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
@@ -79,18 +70,25 @@ pub(super) fn considered(all: &[Considered], out: &mut dyn Write) -> Result<()> 
         row
     };
     let head = ["considered", "chunks", "groups", "recompute", "lower bound", "makespan", "outcome"].map(String::from);
-    let line = |line: &Considered| {
+    // Lines that differ in nothing but their setting of recomputation become one.
+    let same = |a: &Considered, b: &Considered| {
+        let key = |line: &Considered| (line.schedule.clone(), line.chunks, line.group.clone(), line.reason.clone());
+        a.makespan.is_none() && b.makespan.is_none() && key(a) == key(b)
+    };
+    let line = |lines: &[Considered]| {
+        let line = &lines[0];
+        let many = format!("{} settings", lines.len());
         row([
             line.schedule.clone(),
             line.chunks.to_string(),
             line.group.clone().unwrap_or_else(|| "-".to_owned()),
-            line.recompute.clone().unwrap_or_else(|| "-".to_owned()),
+            if lines.len() > 1 { many } else { line.recompute.clone().unwrap_or_else(|| "-".to_owned()) },
             shown(line.lower_bound),
             shown(line.makespan),
             line.reason.clone(),
         ])
     };
-    let rows: Vec<Vec<String>> = std::iter::once(row(head)).chain(all.iter().map(line)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(row(head)).chain(all.chunk_by(same).map(line)).collect();
     aligned(&rows, out)
 }
 
@@ -103,7 +101,7 @@ pub(super) fn infeasible(found: &Infeasible, unit: &str, out: &mut dyn Write) ->
         found.stage, found.need, found.cap
     )?;
     for remedy in &found.remedies {
-        writeln!(out, "a plan fits with {}: makespan {}", remedy.change, remedy.makespan)?;
+        writeln!(out, "a plan fits with {}", remedy.change)?;
     }
     if found.remedies.is_empty() {
         writeln!(out, "none of the changes that were tried makes a plan fit")?;

@@ -9,8 +9,8 @@ mod results;
 mod sweep;
 
 use super::report::{Facts, Report};
-use super::save::check_place;
 use crate::cli::{Context, Failure};
+use crate::verb::page::check_place;
 use sapwood_graph::structure::Statistics;
 use sapwood_report as html;
 use sapwood_train::Settings;
@@ -51,14 +51,6 @@ pub(super) fn place(cx: &Context) -> Result<Option<PathBuf>, Failure> {
 /// Whether a file can be made in `folder`.
 fn writable(folder: &Path) -> bool {
     std::fs::metadata(folder).is_ok_and(|folder| !folder.permissions().readonly())
-}
-
-/// Writes a report.
-pub(super) fn write(cx: &Context, path: &Path, report: &html::Report) -> Result<(), Failure> {
-    let text = report.html();
-    sapwood_files::write_atomic(path, |out| out.write_all(text.as_bytes()))?;
-    cx.note(&format!("report: {}", path.display()));
-    Ok(())
 }
 
 /// The report of an experiment.

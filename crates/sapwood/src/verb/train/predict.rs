@@ -1,7 +1,8 @@
 //! `sapwood train predict`: the classes that a saved network gives to the nodes of a graph.
 
-use super::save::{PREDICTIONS, check_place, class};
+use super::save::{PREDICTIONS, class};
 use crate::cli::{Context, Exit, Failure, resources};
+use crate::verb::page::check_place;
 use clap::Args;
 use sapwood_graph::features;
 use sapwood_train::checkpoint::{DEPTH, Latest, RunFolder, State};

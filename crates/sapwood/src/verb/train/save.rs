@@ -2,6 +2,7 @@
 
 use super::flags::Saving as Flags;
 use crate::cli::{Context, Failure};
+use crate::verb::page::check_place;
 use sapwood_train::checkpoint::{Extent, LOCK, Saving, Source};
 use sapwood_train::evaluate::BROKEN;
 use sapwood_train::experiment::Outcome;
@@ -108,19 +109,6 @@ pub(super) fn go_as_far(cx: &Context, folder: &Path, request: &mut Request) {
     if !taken.is_empty() {
         cx.note(&format!("{}: {}, as saved", folder.display(), taken.join(" and ")));
     }
-}
-
-/// Refuses a path that cannot become a file of a kind, before anything is trained: a file of that kind begins with
-/// `beginning`.
-pub(super) fn check_place(flag: &str, path: &Path, beginning: &str) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let why = match () {
-        () if path == Path::new("-") => "a file is needed, not standard output",
-        () if path.is_dir() => "it is a folder",
-        () if !folder.is_dir() => "its folder is not there",
-        () => return Ok(sapwood_files::check_replaceable(path, beginning)?),
-    };
-    Err(Failure::usage(format!("{flag} {}: {why}", path.display())))
 }
 
 /// Refuses one path under two flags: one file would replace the other.

@@ -166,7 +166,11 @@ pub(super) fn run<T: Number>(
     })?;
     if let Some(path) = &cx.flags.report {
         let outcomes: Vec<(f64, &Outcome)> = found.iter().map(|f| (f.p, &f.outcome)).collect();
-        page::write(cx, path, &page::sweep_page(facts, &settings, &outcomes, &super::command()))?;
+        crate::verb::page::write(
+            cx,
+            path,
+            &page::sweep_page(facts, &settings, &outcomes, &crate::verb::page::command()),
+        )?;
     }
     progress.failure()?;
     Ok(exit(found.iter().map(|f| &f.outcome)))

@@ -1,22 +1,19 @@
 //! `sapwood plan`: known makespans, what is refused, one JSON on any number of threads.
 
-use sapwood_testkit::program::{Program, Ran};
+use super::plan;
+use sapwood_testkit::program::Ran;
 use serde_json::{Value, json};
 
 fn simulate(arguments: &[&str]) -> Ran {
-    Program::new(env!("CARGO_BIN_EXE_sapwood")).args(["plan", "simulate"]).args(arguments).run().unwrap()
+    plan(&[&["simulate"], arguments].concat())
 }
 
 fn found(arguments: &[&str]) -> Value {
-    let ran = simulate(&[arguments, &["--json"]].concat());
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{arguments:?}");
-    ran.json().unwrap()
+    super::found(&[&["simulate"], arguments].concat())
 }
 
 fn refused(arguments: &[&str]) -> String {
-    let ran = simulate(arguments);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", ran.stderr);
-    ran.stderr
+    super::refused(&[&["simulate"], arguments].concat())
 }
 
 fn each(found: &Value, member: &str) -> Vec<f64> {
