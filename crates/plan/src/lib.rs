@@ -24,5 +24,6 @@ pub mod search;
 pub mod simulate;
 pub mod solve;
 pub mod ticks;
+mod toml_table;
 
 pub use error::{Error, Result};

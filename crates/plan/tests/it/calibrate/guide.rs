@@ -3,6 +3,7 @@
 use super::{found, measured};
 use proptest::prelude::*;
 use sapwood_plan::calibrate::guide::{Guide, Wanted, search};
+use sapwood_plan::calibrate::memory::{Verdict, fit};
 use sapwood_plan::calibrate::{Measured, parse};
 use sapwood_plan::schedule::{self, Dims, Grouping};
 use sapwood_plan::simulate::Order;
@@ -164,6 +165,38 @@ fn chunks_two_stages_and_what_is_impossible() {
     assert!(error(&gpipe).contains("take a schedule"));
 }
 
+#[test]
+fn guides_are_near_the_best_there_is() {
+    // 5 stages, 10 layers, 1 to 3 on each; the three stages between the ends give the equations of three unknowns.
+    let small = Wanted { constant: false, ..wanted(5, 10, &["full"]) };
+    let found = search(&small).unwrap();
+    let stage: Vec<[u32; 2]> = (1..=3).flat_map(|layers| (0..=layers).map(move |full| [layers - full, full])).collect();
+    let layers = |counts: &[u32; 2]| counts[0] + counts[1];
+    let mut best = f64::INFINITY;
+    let pairs: Vec<_> = stage.iter().flat_map(|a| stage.iter().map(move |b| (*a, *b))).collect();
+    for (a, b, c) in pairs.iter().flat_map(|&(a, b)| stage.iter().map(move |&c| (a, b, c))) {
+        let ends = 10u32.saturating_sub(layers(&a) + layers(&b) + layers(&c));
+        if !(2..=6).contains(&ends) {
+            continue;
+        }
+        let mut guide = found.measured.clone();
+        let run = &mut guide.runs[0];
+        run.counts = [[ends / 2, 0], a, b, c, [ends - ends / 2, 0]].map(|counts| counts.to_vec()).to_vec();
+        run.peaks = vec![Some(1.0); 5];
+        if let Verdict::Found(fit) = fit(&guide).unwrap() {
+            best = best.min(fit.condition);
+        }
+    }
+    assert!(found.condition <= 1.01 * best, "{} where {best} is possible", found.condition);
+    // What longer searches found for usual sizes.
+    for (stages, layers, kinds, condition) in
+        [(16, 96, &["full"][..], 7.15), (4, 80, &["full"], 9.25), (8, 48, &["selective", "full"], 7.6)]
+    {
+        let found = search(&wanted(stages, layers, kinds)).unwrap().condition;
+        assert!(found <= condition, "{stages} {layers}: {found}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -179,6 +212,10 @@ proptest! {
         wanted = Wanted { chunks, schedule: schedule.into(), transient, micro_batches: micro.map(|m| m * stages), ..wanted };
         let guide = search(&wanted).unwrap();
         prop_assert_eq!(&search(&wanted).unwrap(), &guide);
+        for run in &guide.measured.runs {
+            prop_assert_eq!(run.counts.iter().flatten().sum::<u32>() as usize, wanted.layers);
+            prop_assert!(run.counts.iter().all(|counts| counts.iter().sum::<u32>() > 0));
+        }
         // Kinds keep the less the later they are, so that what is judged the heaviest is.
         let mut activations = vec![4_000_000 + values[0]];
         activations.extend((0..kinds).map(|kind| (3 - kind as u64) * 1_000_000 + values[1 + kind] / 3));

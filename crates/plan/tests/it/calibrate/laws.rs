@@ -132,3 +132,29 @@ proptest! {
         prop_assert!(rank >= open.rank + open.measurements.len(), "{rank} {open:?}");
     }
 }
+
+#[test]
+fn heaviest_moments_are_found_with_the_costs() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let values = prop::collection::vec(0u64..1_000_000, 4);
+    let (mut good, mut all) = (0, 0);
+    while all < 500 {
+        let (mut measured, mut costs) = runs(3).new_tree(&mut runner).unwrap().current();
+        // Costs that are far from any first guess: kinds in no order.
+        costs.activations = values.new_tree(&mut runner).unwrap().current()[..measured.kinds.len()].to_vec();
+        measured.transient = false;
+        for run in 0..measured.runs.len() {
+            let peaks = simulated(&measured, run, &costs);
+            measured.runs[run].peaks = peaks.into_iter().map(|peak| Some(peak as f64)).collect();
+        }
+        let Verdict::Found(fit) = fit(&measured).unwrap() else { continue };
+        if measured.chunks == 1 || fit.unknowns[0].ci95.is_none() {
+            continue;
+        }
+        all += 1;
+        let close = |name: &str, value: f64| (value - truth(&costs, &measured, name)).abs() < 0.1;
+        good += usize::from(fit.unknowns.iter().all(|unknown| close(&unknown.name, unknown.value)));
+    }
+    assert!(good >= 495, "{good} of {all}");
+}

@@ -1,7 +1,9 @@
 //! Memory: known decompositions of measured peaks.
 
 use super::{found, measured, open, without_constant};
+use sapwood_plan::calibrate::Measured;
 use sapwood_plan::calibrate::memory::Fit;
+use sapwood_plan::model::{Role, readers};
 
 /// 16 stages of 6 layers; (stage, communication, full, peak).
 const ONE_RUN: [(usize, u32, u32, u32); 6] =
@@ -249,4 +251,26 @@ fn all_stages_keep_the_same_under_gpipe() {
     let text = "stages = 4\nmicro_batches = 3\nschedule = \"gpipe\"\nconstant = false\n[[run]]\nlayers = [3, 4, 5, 6]\npeak = [9, 8, 7, 6]\n";
     let open = open(&measured(text));
     assert!(!open.enough && open.measurements.is_empty(), "{open:?}");
+}
+
+#[test]
+fn what_is_printed_is_a_model() {
+    let text = format!("{TWO_RUNS}time_config: {{head: 10, body: 90, tail: 180}}\n");
+    let measured = without_constant(&text);
+    let toml = found(&measured).toml(&measured);
+    let model = readers::parse("costs", toml.as_bytes(), &readers::Options::default()).unwrap();
+    let of = |at: usize| (model.segments[at].role, model.segments[at].count, model.segments[at].forward);
+    assert_eq!([of(0), of(1), of(2)], [(Role::Head, 1, 10.0), (Role::Body, 80, 90.0), (Role::Tail, 1, 180.0)]);
+    let body = &model.segments[1];
+    assert!((body.parameters - 448.37).abs() < 0.01 && (body.kinds[1].activation - 128.44).abs() < 0.01, "{body:?}");
+    assert_eq!((model.memory_unit.name(), body.kinds[1].name.as_str()), ("MB", "full"));
+    // Constant 7, parameters 5, activations 10 and 1, head 100, tail 50: the constant is stated apart.
+    let text = "stages = 5\nkinds = [\"full\"]\n\
+        [[run]]\nlayers = [4, 5, 4, 6, 4]\nfull = [0, 0, 2, 0, 0]\npeak = [327, 232, 93, 157, 117]\n\
+        [[run]]\nlayers = [4, 4, 6, 5, 4]\nfull = [0, 1, 0, 0, 0]\npeak = [\"-\", 151, 217, 132, \"-\"]\n";
+    let measured = Measured { times: Some([1.0; 3]), ..super::measured(text) };
+    let toml = found(&measured).toml(&measured);
+    let model = readers::parse("costs", toml.as_bytes(), &readers::Options::default()).unwrap();
+    let memory: Vec<f64> = model.segments.iter().map(|segment| segment.parameters).collect();
+    assert_eq!((model.constant, memory), (vec![7.0], vec![100.0, 5.0, 50.0]));
 }

@@ -1,6 +1,7 @@
 //! Times: traces as tools write them, tables, what is missing in them.
 
 use sapwood_plan::calibrate::times::{Median, Options, Times, parse};
+use sapwood_plan::model::readers;
 use serde_json::{Value, json};
 
 fn times(text: &str) -> Times {
@@ -147,6 +148,10 @@ fn tables() {
         (dense.weight.unwrap().value, dense.recompute[0].0.as_str(), dense.recompute[0].1.value),
         (2.5, "full", 9.5)
     );
+    let whole = found.toml() + "parameters_mem = 1\nactivation = { none = 2, full = 1 }\n";
+    let model = readers::parse("times", whole.as_bytes(), &readers::Options::default()).unwrap();
+    let segment = &model.segments[0];
+    assert_eq!((segment.forward, segment.backward, segment.weight, segment.kinds[1].extra), (4.0, 8.5, 2.5, 3.5));
     assert!(found.toml().contains("backward = 8.5\nweight = 2.5\nextra = { full = 3.5 }\n"), "{}", found.toml());
     // As nsys stats prints it, with the range's domain before the colon left out.
     let nsys = "Processing [report.sqlite] with [nvtx_gpu_proj_trace.py]... \n\n\

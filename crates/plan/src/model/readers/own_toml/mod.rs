@@ -1,16 +1,15 @@
 //! The planner's own model description: TOML with units, the segments of the model in order, and what each stage has besides.
 //!
 //! Every segment carries measured costs. The keys of the architecture are read and checked, and nothing is derived from them
-//! yet. `table` takes values by name and type, `segment` makes segments of them, `pins` says where these may lie.
+//! yet. `toml_table` takes values by name and type, `segment` makes segments of them, `pins` says where these may lie.
 
 mod pins;
 mod segment;
-mod table;
 
 use super::{Entry, Options};
 use crate::model::{MemoryUnit, Model};
 use crate::recompute::{BUILT_IN, PARTS};
-use table::{Lines, Table};
+use crate::toml_table::{Lines, Table};
 use toml::de::DeTable;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -62,7 +62,7 @@ fn role(segments: &[Segment], pins: &[Pin], from: usize) -> Result<Role, Wrong> 
 fn find(segments: &[Segment], name: &str) -> Result<usize, String> {
     let known = || segments.iter().map(|segment| segment.name.as_str()).collect::<Vec<_>>();
     let at = segments.iter().position(|segment| segment.name == name);
-    at.ok_or_else(|| format!("pin: {}", super::table::unknown("segment", name, &known())))
+    at.ok_or_else(|| format!("pin: {}", crate::toml_table::unknown("segment", name, &known())))
 }
 
 /// Segments are in the order of the model, so pins have to rise, what is on the first stage precedes what may lie anywhere,

@@ -1,9 +1,9 @@
 //! Segments with measured costs.
 
 use super::pins::{self, Pin};
-use super::table::{Table, unknown};
 use crate::model::readers::Options;
 use crate::model::{KindCost, Role, Segment};
+use crate::toml_table::{Table, unknown};
 
 const KEYS: [&str; 11] = [
     "name",
