@@ -1,6 +1,6 @@
 //! What parameters and activations of a layer take, from measured peaks.
 //!
-//! The equations of [`super::rows`] are solved by least squares. With several chunks, or with transients, the heaviest moment
+//! The equations of `rows` are solved by least squares. With several chunks, or with transients, the heaviest moment
 //! of a stage depends on the costs: it is chosen by the costs found so far until it stays the same, so that what is found agrees
 //! with the simulator. The head is the peak of the first stage without its layers, the tail that of the last one; both contain
 //! the constant.

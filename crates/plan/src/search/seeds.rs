@@ -52,6 +52,11 @@ pub(super) fn feasible(setting: &Setting<'_>, options: &Options) -> Result<Vec<S
 
 /// What does not fit in the partition that comes nearest.
 fn infeasible(state: &State, setting: &Setting<'_>) -> Error {
+    if !state.keeps_pins(setting) {
+        let what = "no partition was found that keeps the layers before a pinned segment before it and those after it \
+                    after it, with a layer of the body in each virtual stage (unless they may be empty)";
+        return Error::Problem { what: what.to_owned() };
+    }
     let (caps, memory) = (setting.problem.caps(), setting.problem.memory());
     let over = |stage: &usize| state.peaks[*stage].saturating_sub(caps[*stage]);
     let stage = (0..state.peaks.len()).max_by_key(over).unwrap_or(0);
@@ -83,15 +88,22 @@ fn beside_pins(setting: &Setting<'_>, cut: Vec<u32>) -> Vec<u32> {
             Some(*sum)
         }))
         .collect();
+    // Layers before the end of each virtual stage: the least and the most that the pins allow.
+    let (last, all) = (ends.len() - 1, setting.problem.body_layers());
+    let (mut low, mut high) = (vec![0; last + 1], vec![all; last + 1]);
+    (high[0], low[last]) = (0, all);
     for &(at, before) in &setting.pins {
-        ends[at] = ends[at].min(before);
-        ends[at + 1] = ends[at + 1].max(before);
+        high[at] = high[at].min(before);
+        low[at + 1] = low[at + 1].max(before);
     }
-    let last = ends.len() - 1;
-    (1..=last).for_each(|at| ends[at] = ends[at].max(ends[at - 1] + least));
-    ends[last] = setting.problem.body_layers();
-    (0..last).rev().for_each(|at| ends[at] = ends[at].min(ends[at + 1].saturating_sub(least)));
-    ends.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    (1..=last).for_each(|at| low[at] = low[at].max(low[at - 1] + least));
+    (0..last).rev().for_each(|at| high[at] = high[at].min(high[at + 1].saturating_sub(least)));
+    for at in 1..=last {
+        ends[at] = ends[at].max(ends[at - 1] + least).max(low[at]).min(high[at]).max(ends[at - 1]);
+    }
+    let kept: Vec<u32> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // Pins that leave no room for a layer in each virtual stage are for the walk to find out.
+    if kept.iter().all(|&layers| layers >= least) { kept } else { cut }
 }
 
 /// The same, what remains to the last virtual stages: the first ones keep most micro-batches.

@@ -224,6 +224,18 @@ fn pinned_segments_stay_between_what_is_around_them() {
         assert_eq!(of(1), [at]);
         assert!(of(0).iter().all(|&v| v <= at) && of(2).iter().all(|&v| v >= at), "{at}: {:?}", found.layout);
     }
+    // Late pins, with a schedule that no other planner gives a start for.
+    for (at, before, after) in [(3, 3, 5), (3, 9, 1), (1, 1, 3), (2, 2, 9)] {
+        let (problem, gpipe) = (pinned(at, before, after), vec![schedule::find("gpipe").unwrap()]);
+        let found = solved(&Request { schedules: gpipe, moves: 0, ..request(&problem, &draw, Express::Any) });
+        let found = found.unwrap();
+        let best = found.best.unwrap_or_else(|| panic!("{at}: {:?}", found.failure));
+        problem.check(&best.layout.counts(&problem).unwrap()).unwrap();
+    }
+    let crowded = pinned(3, 1, 9);
+    let found = solve::solve(Runtime::threads(1).unwrap().exec(), &request(&crowded, &draw, Express::Any), &|| false);
+    let message = found.map_or_else(|e| e.to_string(), |found| found.failure.unwrap().to_string());
+    assert!(message.contains("pinned segment"), "{message}");
     let message =
         solve::solve(Runtime::threads(1).unwrap().exec(), &request(&pinned(4, 4, 4), &draw, Express::Any), &|| false);
     assert!(message.unwrap_err().to_string().contains("join is pinned to virtual stage 4 of 4"));

@@ -1,6 +1,7 @@
 //! Plans written for frameworks: all texts are made before anything is written.
 
 use crate::cli::Failure;
+use crate::verb::page::check_place;
 use sapwood_plan::export::{self, Plan};
 use serde::Serialize;
 use std::io::Write;
@@ -34,6 +35,31 @@ impl Export {
         Ok(())
     }
 }
+
+/// Refuses places that cannot have what goes there, and one place for two texts, before any work is done. Files that are
+/// replaced must look like what replaces them.
+pub(super) fn check_places(exports: &[Export], out: Option<&Path>) -> Result<(), Failure> {
+    let mut all: Vec<(&str, &Path)> = out.iter().map(|path| ("--out", *path)).collect();
+    let files = exports.iter().filter(|export| export.path != "-");
+    all.extend(files.map(|export| ("--export", Path::new(&export.path))));
+    let real = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        folder.canonicalize().map(|folder| folder.join(path.file_name().unwrap_or_default()))
+    };
+    for (at, (flag, path)) in all.iter().enumerate() {
+        let beginning = if *flag == "--out" { BEGINNING } else { "" };
+        check_place(flag, path, beginning)?;
+        let place = real(path)?;
+        let twice = all[..at].iter().any(|(_, other)| real(other).is_ok_and(|other| other == place));
+        if twice {
+            return Err(Failure::usage(format!("{flag} {}: another output goes there", path.display())));
+        }
+    }
+    Ok(())
+}
+
+/// How the file of `--out` begins.
+const BEGINNING: &str = "{\n  \"schema\": \"sapwood.plan.";
 
 /// What was written.
 #[derive(Debug, Clone, Serialize)]

@@ -179,6 +179,10 @@ impl Given {
 
     /// The problem of `model` on `stages` stages.
     pub(super) fn problem(&self, cx: &Context, model: Model, stages: usize) -> Result<Problem, Failure> {
+        let layers: u64 = model.segments.iter().map(|segment| u64::from(segment.count)).sum();
+        if stages as u64 > layers {
+            return Err(Failure::usage(format!("--stages {stages}: the model has {layers} layers")));
+        }
         let caps = self.caps(cx, &model, stages)?;
         let problem = Problem::new(model, &caps, &self.kinds())?;
         Ok(if self.allow_empty { problem.allow_empty() } else { problem })

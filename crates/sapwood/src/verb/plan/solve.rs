@@ -91,6 +91,7 @@ impl Run for Solve {
             request.moves /= 2;
         }
         check_report(cx)?;
+        exports::check_places(&self.export, self.out.as_deref())?;
         self.export.iter().try_for_each(Export::check)?;
         interrupt::install()?;
         let limit = limit(self.search.time_limit.as_deref())?;

@@ -128,6 +128,26 @@ fn a_time_limit_ends_a_search_and_an_interrupt_keeps_the_plan() {
 }
 
 #[test]
+fn outputs_go_where_they_can_and_replace_nothing_of_another_kind() {
+    let folder = scratch::folder_with(&[("mine.txt", "mine")]).unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let model = reference();
+    let say = |more: &[&str]| refused(&[&[model.as_str(), "--moves", "0", "--chunks", "1"], more, &REFERENCE].concat());
+    assert!(say(&["-o", &path("mine.txt")]).contains("it holds something else"));
+    assert!(say(&["-o", &path("no/plan.json")]).contains("its folder is not there"));
+    let export = format!("plan_json={}", path("plan.json"));
+    assert!(say(&["-o", &path("plan.json"), "--export", &export]).contains("another output goes there"));
+    assert!(!folder.path().join("plan.json").exists());
+    assert_eq!(std::fs::read_to_string(path("mine.txt")).unwrap(), "mine");
+    let many = ["--stages", "4294967295", "--micro-batches", "8"];
+    assert!(refused(&[&[model.as_str()], &many[..]].concat()).contains("the model has 98 layers"));
+    // A plan replaces a plan.
+    let out = path("plan.json");
+    let flags = [&[model.as_str(), "--moves", "0", "--chunks", "1", "-o", &out][..], &REFERENCE].concat();
+    assert_eq!(found(&flags)["status"], found(&flags)["status"]);
+}
+
+#[test]
 fn small_optima_are_proven() {
     let model = |layers: u32| {
         format!(
