@@ -33,7 +33,7 @@ pub struct Summary {
     pub micro_batch_size: u32,
     /// Parts of a sequence that run by themselves.
     pub sequence_chunks: usize,
-    /// The cut as Megatron-LM's layout string; none for a model without a body.
+    /// The cut as Megatron-LM's layout string; none for a model without a body or with pinned layers.
     pub layout: Option<String>,
     /// The unit of memory; none if the model does not tell.
     pub memory_unit: Option<String>,
@@ -52,7 +52,7 @@ pub struct Summary {
 pub struct Segment {
     /// Its name.
     pub segment: String,
-    /// What its layers are: head, body, mtp, tail, or `at:N`.
+    /// What its layers are: head, body, mtp, tail; pinned ones first, last or `at:N`.
     pub role: String,
     /// How many layers.
     pub count: u32,
@@ -162,7 +162,9 @@ pub fn role_name(role: Role) -> String {
         Role::Head => "head".to_owned(),
         Role::Body => "body".to_owned(),
         Role::Mtp => "mtp".to_owned(),
+        Role::First => "first".to_owned(),
         Role::At(at) => format!("at:{at}"),
+        Role::Last => "last".to_owned(),
         Role::Tail => "tail".to_owned(),
     }
 }
@@ -174,11 +176,18 @@ pub fn role_of(name: &str) -> Option<Role> {
         "body" => Some(Role::Body),
         "mtp" => Some(Role::Mtp),
         "tail" => Some(Role::Tail),
+        "first" => Some(Role::First),
+        "last" => Some(Role::Last),
         _ => name.strip_prefix("at:")?.parse().ok().map(Role::At),
     }
 }
 
 impl Summary {
+    /// Whether the plan places layers, and is no simulation of given times.
+    pub fn places_layers(&self) -> bool {
+        self.segment.iter().any(|s| s.role == "body" || s.role == "mtp")
+    }
+
     /// The summary of a partition under an order with its verdict; `micro_batch_size` samples are a micro-batch.
     ///
     /// # Errors
@@ -209,8 +218,8 @@ impl Summary {
             micro_batches: dims.micro_batches,
             micro_batch_size,
             sequence_chunks: 1,
-            layout: match problem.body_layers() {
-                0 => None,
+            layout: match (problem.body_layers(), model.pinned_layers()) {
+                (0, _) | (_, Some(_)) => None,
                 _ => Some(megatron::shortest(&export::Plan::new(problem, order, layout).items()?)),
             },
             memory_unit: Some(model.memory_unit.name()).filter(|name| !name.is_empty()).map(str::to_owned),

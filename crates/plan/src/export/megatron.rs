@@ -20,6 +20,7 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
         "interleaved" => return Err("more than one chunk needs more than one stage".to_owned()),
         other => return Err(format!("its schedules are 1f1b and interleaved, not {other}")),
     }
+    plan.no_pinned_layers()?;
     plan.ends_keep_all()?;
     let layers = plan.body()?;
     let setting = Setting::of(&layers, plan.stages)?;

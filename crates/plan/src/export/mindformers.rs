@@ -36,6 +36,7 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
     if plan.model.segments.iter().any(|segment| segment.role == Role::Mtp) {
         return Err("layers that predict further tokens have no place in its offsets".to_owned());
     }
+    plan.no_pinned_layers()?;
     plan.ends_keep_all()?;
     let layers = plan.body()?;
     let total: usize = layers.iter().map(Vec::len).sum();

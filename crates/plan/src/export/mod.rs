@@ -49,6 +49,16 @@ pub struct Plan<'a> {
     pub group: Grouping,
 }
 
+/// Refuses a model whose layers are pinned.
+pub(crate) fn no_pinned_layers(model: &Model) -> std::result::Result<(), String> {
+    match model.pinned_layers() {
+        Some(s) => {
+            Err(format!("segment {} is pinned, and pinned layers cannot be stated yet; take the pin away", s.name))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The exporter called `name`.
 ///
 /// # Errors
@@ -149,6 +159,11 @@ impl<'a> Plan<'a> {
             runs.into_iter().flat_map(layer).collect()
         };
         Ok(self.layout.chunks.iter().map(layers).collect())
+    }
+
+    /// Refuses layers that are pinned, for formats that would leave them out.
+    fn no_pinned_layers(&self) -> std::result::Result<(), String> {
+        no_pinned_layers(self.model)
     }
 
     /// Refuses an embedding or a loss that is recomputed, for formats that have no word for it.

@@ -37,6 +37,7 @@ const BARE: [&str; 3] = [WITH_EMBEDDING, WITH_LOSS, ACTIVATIONS];
 
 fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String> {
     let flags = Flags::of(&words(text)?)?;
+    super::no_pinned_layers(model)?;
     let (decoders, mtp) = (total(model, Role::Body), total(model, Role::Mtp));
     for (flag, count) in [(LAYERS, decoders), (MTP, mtp)] {
         if let Some(said) = flags.number(flag)?.filter(|&said| said != count) {

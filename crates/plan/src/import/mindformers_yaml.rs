@@ -19,6 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
 fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: Value = serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())?;
+    super::no_pinned_layers(model)?;
     if total(model, Role::Mtp) > 0 {
         return Err("layers that predict further tokens have no place in its offsets".to_owned());
     }

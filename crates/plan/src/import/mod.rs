@@ -8,6 +8,7 @@ mod plan_json;
 pub use megatron_layout::parse as parse_layout;
 pub use plan_json::model as plan_model;
 
+use crate::export::no_pinned_layers;
 use crate::layout::{Layout, Run};
 use crate::megatron::{Item, Rules, Setting, setting::Layer};
 use crate::model::{Model, Role, Segment};
@@ -81,6 +82,7 @@ fn finish(
     model: &Model,
     options: &Options,
 ) -> std::result::Result<Imported, String> {
+    no_pinned_layers(model)?;
     let (decoders, mtp) = (total(model, Role::Body), total(model, Role::Mtp));
     let rules = Rules { stages, decoders, mtp, multi_loss: options.multi_loss };
     rules.check(virtual_stages).map_err(|broken| broken.to_string())?;

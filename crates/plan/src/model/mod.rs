@@ -26,6 +26,13 @@ pub struct Model {
     pub warnings: Vec<String>,
 }
 
+impl Model {
+    /// The first segment of layers that are pinned, other than the ends: what no other program's files can state.
+    pub fn pinned_layers(&self) -> Option<&Segment> {
+        self.segments.iter().find(|s| s.count > 0 && matches!(s.role, Role::First | Role::At(_) | Role::Last))
+    }
+}
+
 /// A unit of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryUnit {
@@ -121,8 +128,12 @@ pub enum Role {
     Body,
     /// Layers that predict further tokens: they may lie anywhere, and frameworks call them by a name of their own.
     Mtp,
-    /// On this virtual stage.
+    /// Layers like those of the body that are pinned to the first virtual stage.
+    First,
+    /// Pinned to this virtual stage.
     At(usize),
+    /// Layers like those of the body that are pinned to the last virtual stage.
+    Last,
     /// The loss, or what is pinned to it: on the last virtual stage.
     Tail,
 }
@@ -136,8 +147,8 @@ impl Role {
     /// The one virtual stage of `virtual_stages` that its layers may be on; none if they may be anywhere.
     pub fn place(self, virtual_stages: usize) -> Option<usize> {
         match self {
-            Role::Head => Some(0),
-            Role::Tail => Some(virtual_stages.saturating_sub(1)),
+            Role::Head | Role::First => Some(0),
+            Role::Tail | Role::Last => Some(virtual_stages.saturating_sub(1)),
             Role::At(at) => Some(at),
             Role::Body | Role::Mtp => None,
         }

@@ -285,7 +285,7 @@ fn layers(from: &Sources<'_>) -> Section {
         layers = layers.row(std::iter::once(Cell::count(stage.stage as u64)).chain(chunks));
     }
     let section = Section::new("Stages").table(table);
-    if summary.layout.is_some() { section.table(layers) } else { section }
+    if summary.places_layers() { section.table(layers) } else { section }
 }
 
 /// The formulas of the stage that most of the critical path is on, and of the makespan.
@@ -296,7 +296,7 @@ fn formulas(from: &Sources<'_>) -> Option<Section> {
     let own = all.iter().filter(|formula| formula.stage.is_none_or(|stage| stage == binding));
     let lines = own.map(|f| format!("{} = {}\n  = {}\n  = {}", f.name, f.expression, f.substituted, f.value));
     let lines: Vec<String> = lines.collect();
-    if lines.is_empty() || from.summary.layout.is_none() {
+    if lines.is_empty() || !from.summary.places_layers() {
         return None;
     }
     let what =

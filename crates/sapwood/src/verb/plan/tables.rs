@@ -33,7 +33,7 @@ pub(super) fn plan(plan: &Summary, out: &mut dyn Write) -> Result<()> {
 fn stages(plan: &Summary, out: &mut dyn Write) -> Result<()> {
     let memory = plan.memory_unit.as_deref().map_or_else(String::new, |unit| format!(" {unit}"));
     let capped = plan.stage.iter().any(|stage| stage.cap.is_some());
-    let layers = plan.layout.is_some();
+    let layers = plan.places_layers();
     let mut head = vec!["stage".to_owned(), format!("peak{memory}")];
     head.extend(capped.then(|| "of cap".to_owned()));
     head.extend(["busy", "idle: warm-up", "steady", "drain", "critical"].map(String::from));

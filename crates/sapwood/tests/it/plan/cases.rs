@@ -92,6 +92,23 @@ fn a_layer_of_further_tokens_is_where_megatron_takes_it() {
 }
 
 #[test]
+fn pinned_layers_are_planned_and_never_left_out_of_a_file() {
+    let lead = "[[segment]]\nname = \"lead\"\nkind = \"dense\"\nforward = 12\nparameters_mem = 600\nactivation = { none = 350 }\npin = \"first\"\n";
+    let text =
+        model(8, "").replacen("[[segment]]\nname = \"block\"", &format!("{lead}[[segment]]\nname = \"block\""), 1);
+    let flags = ["--stages", "3", "--micro-batches", "6", "--chunks", "1"];
+    let plan = found(&text, &flags);
+    assert!(plan["layout"].is_null() && layers(&plan, "lead") == [1, 0, 0], "{plan}");
+    for framework in ["megatron=-", "mindformers=-"] {
+        let ran = run(&text, &[&flags[..], &["--export", framework]].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+        assert!(ran.stderr.contains("segment lead is pinned"), "{}", ran.stderr);
+    }
+    let plan = found(&text, &[&flags[..], &["--export", "plan_json=-"]].concat());
+    assert!(plan["exports"][0]["text"].as_str().unwrap().contains("\"role\": \"first\""));
+}
+
+#[test]
 fn every_schedule_that_is_named_is_considered_under_the_same_caps() {
     let flags = ["--stages", "4", "--micro-batches", "8", "--schedule", "gpipe,1f1b,interleaved,interleaved-lm,zb-h1"];
     let plan = found(&model(16, ""), &[&flags[..], &["--memory", "9GB"]].concat());

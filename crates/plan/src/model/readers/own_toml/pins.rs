@@ -32,9 +32,17 @@ pub(super) fn parse(text: &str) -> Result<Pin, String> {
     }
 }
 
-/// Gives each segment its role, and checks that no layer would have to lie before one that it follows.
-pub(super) fn place(segments: &mut [Segment], pins: &[Pin]) -> Result<(), Wrong> {
-    let roles: Vec<Role> = (0..pins.len()).map(|at| role(segments, pins, at)).collect::<Result<_, _>>()?;
+/// Gives each segment its role by its pin and whether it is one of the layers that frameworks count, and checks that no layer would have to lie before one that it follows.
+pub(super) fn place(segments: &mut [Segment], pins: &[(Pin, bool)]) -> Result<(), Wrong> {
+    let (pins, stacked): (Vec<Pin>, Vec<bool>) = pins.iter().cloned().unzip();
+    let of = |at: usize| {
+        role(segments, &pins, at).map(|role| match role {
+            Role::Head if stacked[at] => Role::First,
+            Role::Tail if stacked[at] => Role::Last,
+            role => role,
+        })
+    };
+    let roles: Vec<Role> = (0..pins.len()).map(of).collect::<Result<_, _>>()?;
     segments.iter_mut().zip(roles).for_each(|(segment, role)| segment.role = role);
     in_order(segments)
 }
@@ -73,8 +81,8 @@ fn in_order(segments: &[Segment]) -> Result<(), Wrong> {
     let mut moving: Option<usize> = None;
     for (at, segment) in segments.iter().enumerate() {
         let place = match segment.role {
-            Role::Head => 0,
-            Role::Tail => usize::MAX,
+            Role::Head | Role::First => 0,
+            Role::Tail | Role::Last => usize::MAX,
             Role::At(stage) => stage,
             Role::Body | Role::Mtp => {
                 if let Some((before, usize::MAX)) = last {
@@ -87,7 +95,7 @@ fn in_order(segments: &[Segment]) -> Result<(), Wrong> {
         if let Some((before, _)) = last.filter(|&(_, other)| other > place) {
             return Err((at, format!("on a stage before that of segment {}, which it follows", name(before))));
         }
-        if let Some(before) = moving.filter(|_| segment.role == Role::Head) {
+        if let Some(before) = moving.filter(|_| matches!(segment.role, Role::Head | Role::First)) {
             return Err((
                 at,
                 format!("on the first stage, but after segment {}, which may lie anywhere", name(before)),

@@ -60,7 +60,7 @@ pub(super) fn read_all(top: &Table<'_>, kinds: &[String], options: &Options) -> 
         let what = format!("{} segments, and {SEGMENTS} is the most: equal layers are one segment", tables.len());
         return Err(top.wrong("segment", what));
     }
-    let (mut segments, mut pins, mut layers): (Vec<Segment>, Vec<Pin>, u64) = (Vec::new(), Vec::new(), 0);
+    let (mut segments, mut pins, mut layers): (Vec<Segment>, Vec<(Pin, bool)>, u64) = (Vec::new(), Vec::new(), 0);
     for table in &tables {
         let name = table.name("name")?.ok_or_else(|| table.wrong("name", "the key name is missing"))?;
         if segments.iter().any(|other| other.name == name) {
@@ -74,7 +74,8 @@ pub(super) fn read_all(top: &Table<'_>, kinds: &[String], options: &Options) -> 
             return Err(table.wrong("count", "the model has 2^31 layers or more"));
         }
         segments.push(segment);
-        pins.push(pin);
+        let kind = table.text("kind")?.unwrap_or_default();
+        pins.push((pin, !["embedding", "vision", "custom", "loss"].contains(&kind)));
     }
     pins::place(&mut segments, &pins).map_err(|(at, what)| {
         let place = format!("segment {}", segments[at].name);
