@@ -294,7 +294,7 @@ fn pins() {
     let roles = |segments: &[(&str, &str, &str)]| -> Vec<Role> {
         read(&pinned(segments)).unwrap().segments.iter().map(|s| s.role).collect()
     };
-    use Role::{At, Body, Head, Mtp, Tail};
+    use Role::{At, Body, Head, Last, Mtp, Tail};
     let plain =
         [("e", "embedding", ""), ("v", "vision", ""), ("b", "mla-moe", ""), ("m", "mtp", ""), ("l", "loss", "")];
     assert_eq!(roles(&plain), [Head, Body, Body, Mtp, Tail]);
@@ -305,7 +305,7 @@ fn pins() {
         ("m", "mtp", "with:l"),
         ("l", "loss", ""),
     ];
-    assert_eq!(roles(&with), [Head, Head, Body, Tail, Tail]);
+    assert_eq!(roles(&with), [Head, Head, Body, Last, Tail]);
     let chain = [
         ("b", "dense", ""),
         ("x", "custom", "with:y"),
