@@ -23,15 +23,15 @@ pub struct Order {
 
 /// An operation as a sweep sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub struct Step {
     /// Position of the operation of another stage that it waits for, plus one; 0 for none.
-    pub(super) awaits: u32,
+    pub awaits: u32,
     /// Place of its duration: kind × virtual stages + virtual stage.
-    pub(super) duration: u32,
+    pub duration: u32,
     /// Place of the link that it waits for: the hop of its virtual stage, 0 for none; see [`super::Durations`].
-    pub(super) link: u32,
+    pub link: u32,
     /// The stage.
-    pub(super) stage: u32,
+    pub stage: u32,
 }
 
 impl Order {
@@ -91,6 +91,11 @@ impl Order {
     /// The operations of each stage.
     pub fn lists(&self) -> &[Vec<Op>] {
         &self.lists
+    }
+
+    /// The operations in topological order, as a sweep sees them.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step> + '_ {
+        self.steps.iter().copied()
     }
 
     /// Number of operations.

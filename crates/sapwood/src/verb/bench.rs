@@ -9,6 +9,7 @@ mod contest;
 mod graph;
 pub(super) mod host;
 mod peer;
+mod plan;
 mod sparse;
 mod table;
 mod train;
@@ -37,6 +38,8 @@ enum Tool {
     Train(train::Train),
     /// PageRank, and draws of surviving edges with their operator
     Graph(graph::GraphWork),
+    /// The pipeline planner: exact sweep, search, bound
+    Plan(plan::Plan),
 }
 
 impl Run for Bench {
@@ -48,6 +51,7 @@ impl Run for Bench {
             Tool::Sparse(tool) => tool.run(cx),
             Tool::Train(tool) => tool.run(cx),
             Tool::Graph(tool) => tool.run(cx),
+            Tool::Plan(tool) => tool.run(cx),
         }
     }
 }
@@ -63,11 +67,11 @@ struct Common {
     peers_dir: PathBuf,
 }
 
-/// A peer program of one tool.
+/// A peer program of one tool: a script for Python, or a program in C that is compiled first.
 struct PeerEntry {
     /// Name on the command line and in tables.
     name: &'static str,
-    /// Its script in the folder of the peers.
+    /// Its file in the folder of the peers.
     script: &'static str,
     /// Arguments that make this peer of a script that can be several.
     arguments: &'static [&'static str],

@@ -28,6 +28,14 @@ pub(crate) enum PeerError {
         /// The script.
         path: PathBuf,
     },
+    /// A program in C cannot be compiled.
+    #[error("cannot compile {path}: {why}")]
+    NotCompiled {
+        /// Its source.
+        path: PathBuf,
+        /// The compiler's last line.
+        why: String,
+    },
     /// Talking to the child failed.
     #[error("peer {name}: {source}")]
     Io {
@@ -106,7 +114,7 @@ pub(crate) struct Peer {
     complaints: File,
 }
 
-/// How to start Python peers.
+/// How to start peers.
 #[derive(Debug, Clone)]
 pub(crate) struct Launcher {
     python: PathBuf,
@@ -125,13 +133,17 @@ impl Launcher {
         Launcher { python, scripts: scripts.to_owned(), threads, sleep: busy }
     }
 
-    fn command(&self, script: &str) -> Result<Command, PeerError> {
-        if self.python.components().count() > 1 && !self.python.exists() {
-            return Err(PeerError::NoPython { path: self.python.clone() });
-        }
+    /// What starts a peer; a program in C is compiled into `folder` first.
+    fn command(&self, script: &str, folder: &Path) -> Result<Command, PeerError> {
         let path = self.scripts.join(script);
         if !path.exists() {
             return Err(PeerError::NoScript { path });
+        }
+        if path.extension().is_some_and(|extension| extension == "c") {
+            return Ok(Command::new(compile(path, folder)?));
+        }
+        if self.python.components().count() > 1 && !self.python.exists() {
+            return Err(PeerError::NoPython { path: self.python.clone() });
         }
         let mut command = Command::new(&self.python);
         command.arg(path);
@@ -147,6 +159,19 @@ impl Launcher {
     }
 }
 
+/// Compiles a program in C for this processor, with `$CC`, else `cc`.
+fn compile(path: PathBuf, folder: &Path) -> Result<PathBuf, PeerError> {
+    let program = folder.join("peer");
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let ran = Command::new(&compiler).args(["-O3", "-march=native", "-o"]).arg(&program).arg(&path).output();
+    let why = match ran {
+        Ok(ran) if ran.status.success() => return Ok(program),
+        Ok(ran) => String::from_utf8_lossy(&ran.stderr).lines().next_back().unwrap_or("without a word").to_owned(),
+        Err(error) => format!("{}: {error}", compiler.display()),
+    };
+    Err(PeerError::NotCompiled { path, why })
+}
+
 impl Peer {
     /// Starts `script` with `arguments` and waits until it has loaded its data.
     ///
@@ -160,8 +185,10 @@ impl Peer {
     ) -> Result<Peer, PeerError> {
         let io = |source| PeerError::Io { name: name.to_owned(), source };
         let complaints = tempfile::tempfile().map_err(io)?;
+        // A program that runs needs its file no longer.
+        let folder = tempfile::tempdir().map_err(io)?;
         let mut child = launcher
-            .command(script)?
+            .command(script, folder.path())?
             .args(arguments)
             .arg("--threads")
             .arg(launcher.threads.to_string())

@@ -56,9 +56,9 @@ pub(crate) fn emit(
     Ok(if same { Exit::Done } else { Exit::No })
 }
 
-fn text(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
-    let host = &report.measured.host;
-    let systems: Vec<String> = report.systems.iter().map(|s| format!("{} {}", s.name, s.version)).collect();
+/// Who took part, and on what.
+pub(crate) fn heading(systems: &[System], host: &Host, out: &mut dyn Write) -> std::io::Result<()> {
+    let systems: Vec<String> = systems.iter().map(|s| format!("{} {}", s.name, s.version)).collect();
     writeln!(out, "{}", systems.join(", "))?;
     let cores = host.cores.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
     let load = host.load1.map_or_else(|| "unknown".to_owned(), |l| format!("{l:.2}"));
@@ -66,7 +66,11 @@ fn text(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         out,
         "{}, {cores} processors, load {load} at the start; shared machine, compare ratios only",
         host.cpu.as_deref().unwrap_or("unknown processor")
-    )?;
+    )
+}
+
+fn text(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
+    heading(&report.systems, &report.measured.host, out)?;
     let width = report.measured.rows.iter().map(|row| row.case.len()).max().unwrap_or(0).max(4);
     writeln!(
         out,
