@@ -33,7 +33,8 @@ pub struct Summary {
     pub micro_batch_size: u32,
     /// Parts of a sequence that run by themselves.
     pub sequence_chunks: usize,
-    /// The cut as Megatron-LM's layout string; none for a model without a body or with pinned layers.
+    /// The cut as Megatron-LM's layout string; none for a model without a body, with pinned layers or with more layers than
+    /// a string may have.
     pub layout: Option<String>,
     /// The unit of memory; none if the model does not tell.
     pub memory_unit: Option<String>,
@@ -220,7 +221,7 @@ impl Summary {
             sequence_chunks: 1,
             layout: match (problem.body_layers(), model.pinned_layers()) {
                 (0, _) | (_, Some(_)) => None,
-                _ => Some(megatron::shortest(&export::Plan::new(problem, order, layout).items()?)),
+                _ => export::Plan::new(problem, order, layout).items().ok().map(|items| megatron::shortest(&items)),
             },
             memory_unit: Some(model.memory_unit.name()).filter(|name| !name.is_empty()).map(str::to_owned),
             segment: model.segments.iter().map(segment).collect(),

@@ -30,12 +30,27 @@ pub struct Entry {
     pub name: &'static str,
     /// One sentence, with the source.
     pub summary: &'static str,
-    /// Its plan for a problem on stages, chunks and micro-batches. Deterministic, on one thread.
+    plan: fn(&Problem, &Dims, &Options) -> Result<Answer>,
+}
+
+/// Most layers of a body that a planner looks at.
+const MOST: u32 = 1 << 14;
+
+impl Entry {
+    /// Its plan for a problem on stages, chunks and micro-batches; none for more than 2¹⁴ layers. Deterministic, on one
+    /// thread.
     ///
     /// # Errors
-    /// [`Error::Problem`] as [`Problem::accepts`], [`Error::TooLarge`] for sums that are no u64 and for more than
-    /// 2¹⁴ layers. That a planner has no plan is no error.
-    pub plan: fn(&Problem, &Dims, &Options) -> Result<Answer>,
+    /// [`Error::Problem`] as [`Problem::accepts`], [`Error::TooLarge`] for sums that are no u64. That a planner has no plan
+    /// is no error.
+    pub fn plan(&self, problem: &Problem, dims: &Dims, options: &Options) -> Result<Answer> {
+        match problem.body_layers() {
+            layers if layers > MOST => {
+                Ok(Answer::None(format!("{layers} layers are too many: it takes {MOST} at most")))
+            }
+            _ => (self.plan)(problem, dims, options),
+        }
+    }
 }
 
 /// How much work a planner may do.

@@ -42,7 +42,8 @@ pub(super) struct Cut {
 
 /// For each stage the critical path where that stage is by far the slowest: it fills the pipeline, stays for all of the
 /// stage's operations, and drains.
-pub(super) fn slow_stages(order: &Order, durations: &Durations<f64>) -> Vec<Path> {
+/// `stop` is asked before each.
+pub(super) fn slow_stages(order: &Order, durations: &Durations<f64>, stop: &(dyn Fn() -> bool + Sync)) -> Vec<Path> {
     let (dims, mut sweep) = (order.dims(), Sweep::new());
     let of = |slow: usize| {
         let mut slowed = durations.clone();
@@ -53,7 +54,7 @@ pub(super) fn slow_stages(order: &Order, durations: &Durations<f64>) -> Vec<Path
         sweep.run(order, &slowed);
         Path::of(order, &slowed, &sweep)
     };
-    (0..dims.stages).map(of).collect()
+    (0..dims.stages).take_while(|_| !stop()).map(of).collect()
 }
 
 /// How many paths are worth their time: solving once more takes time with columns × rows.
@@ -77,7 +78,7 @@ pub(super) fn solve(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Cut> {
     let mut program = relaxation.program(vectors);
-    for path in slow_stages(order, &relaxation.durations(&relaxation.even())) {
+    for path in slow_stages(order, &relaxation.durations(&relaxation.even()), stop) {
         let row = relaxation.path(&path);
         if !program.rows.contains(&row) {
             program.rows.push(row);

@@ -46,6 +46,9 @@ impl Cooling {
     }
 }
 
+/// Operations that are simulated before a chain asks whether to stop: about a millisecond.
+const ASKED: u64 = 1 << 20;
+
 /// One chain.
 pub(super) struct Chain {
     number: u32,
@@ -53,6 +56,8 @@ pub(super) struct Chain {
     pub(super) now: State,
     pub(super) best: State,
     pub(super) moves: u64,
+    /// Whether it was stopped.
+    pub(super) stopped: bool,
     filter: Filter,
     sweep: Sweep<u64>,
     changes: Vec<Change>,
@@ -71,6 +76,7 @@ impl Chain {
             best: start.clone(),
             now: start,
             moves: 0,
+            stopped: false,
             sweep: Sweep::new(),
             changes: Vec::new(),
             deltas: Vec::new(),
@@ -79,15 +85,26 @@ impl Chain {
         }
     }
 
-    /// The moves of one round.
-    pub(super) fn run(&mut self, setting: &Setting<'_>, cooling: &Cooling, round: u64) -> Result<()> {
+    /// The moves of one round. `stop` is asked after every few of them, the fewer the longer a simulation is.
+    pub(super) fn run(
+        &mut self,
+        setting: &Setting<'_>,
+        cooling: &Cooling,
+        round: u64,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
         // The temperature of a round falls in steps: its power is dear.
         const STEP: u64 = 256;
+        let few = (ASKED / setting.order.len().max(1) as u64).clamp(1, STEP);
         let last = cooling.before(round + 1);
         let mut temperature = cooling.at(self.moves);
         while self.moves < last {
             if self.moves.is_multiple_of(STEP) {
                 temperature = cooling.at(self.moves);
+            }
+            if self.moves.is_multiple_of(few) && stop() {
+                self.stopped = true;
+                break;
             }
             self.step(setting, temperature)?;
             self.moves += 1;

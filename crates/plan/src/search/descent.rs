@@ -8,14 +8,23 @@ use crate::simulate::Sweep;
 /// Takes the best of all single moves as long as one is faster, or as fast with less recomputation, and nobody says stop.
 pub(super) fn descend(state: &mut State, setting: &Setting<'_>, stop: &(dyn Fn() -> bool + Sync)) {
     let mut sweep = Sweep::new();
-    while let Some(better) = best_neighbour(state, setting, &mut sweep).filter(|_| !stop()) {
+    while let Some(better) = best_neighbour(state, setting, &mut sweep, stop) {
         *state = better;
     }
 }
 
-fn best_neighbour(state: &State, setting: &Setting<'_>, sweep: &mut Sweep<u64>) -> Option<State> {
+/// None if it is stopped before all were looked at.
+fn best_neighbour(
+    state: &State,
+    setting: &Setting<'_>,
+    sweep: &mut Sweep<u64>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Option<State> {
     let mut best: Option<State> = None;
     for mut changes in neighbours(state, setting) {
+        if stop() {
+            return None;
+        }
         let mut other = state.clone();
         changes.iter().for_each(|&change| other.apply(setting, change));
         setting.rule.settle(setting, &mut other, &mut changes);

@@ -125,7 +125,37 @@ pub fn even(problem: &Problem, order: &Order, vectors: &Vectors) -> Result<Vec<u
     Ok(seeds::even(&Setting::new(problem, order, vectors, &Options::default())?))
 }
 
-/// Searches for the partition with the smallest makespan that fits the caps. `stop` is asked between rounds.
+/// Counts of the equal cuts that chains may begin with, each with one kind of recomputation for all; whether they fit is not
+/// asked.
+///
+/// # Errors
+/// As [`solve`].
+pub fn equal(problem: &Problem, order: &Order, vectors: &Vectors, options: &Options) -> Result<Vec<Vec<u32>>> {
+    problem.accepts(order.dims())?;
+    Ok(seeds::equal(&Setting::new(problem, order, vectors, options)?))
+}
+
+/// The best of `options.starts` that fits and may be stated, as it is: there is no search. Once there is one, `stop` is asked
+/// before each simulation.
+///
+/// # Errors
+/// As [`solve`], but that nothing fits is no error.
+pub fn judge(
+    problem: &Problem,
+    order: &Order,
+    vectors: &Vectors,
+    options: &Options,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Found>> {
+    problem.accepts(order.dims())?;
+    let setting = Setting::new(problem, order, vectors, options)?;
+    let states = seeds::states(&setting, options.starts.clone(), stop)?;
+    let runs = states.iter().filter(|state| state.fits(&setting) && state.makespan < u64::MAX);
+    Ok(runs.min_by(|a, b| a.compare(b, &setting)).map(|best| Found::of(problem, best, 0, true)))
+}
+
+/// Searches for the partition with the smallest makespan that fits the caps. `stop` is asked after every few simulations; one
+/// that fits is found in any case.
 ///
 /// # Errors
 /// [`Error::Problem`] if there are fewer layers than virtual stages; [`Error::Infeasible`] if no partition that the seeds know
@@ -140,7 +170,7 @@ pub fn solve(
 ) -> Result<Found> {
     problem.accepts(order.dims())?;
     let setting = Setting::new(problem, order, vectors, options)?;
-    let seeds = seeds::feasible(&setting, options)?;
+    let seeds = seeds::feasible(&setting, options, stop)?;
     if options.moves == 0 {
         // What fits is all that is asked.
         let seed = seeds.into_iter().next().ok_or(Error::Problem { what: "no partition to begin with".into() })?;
@@ -150,7 +180,7 @@ pub fn solve(
     let mut complete = true;
     let schedule = anneal::Cooling::new(&seeds[0], options.moves / CHAINS as u64);
     for round in 0..ROUNDS {
-        if stop() {
+        if stop() || chains.iter().any(|chain| chain.stopped) {
             complete = false;
             break;
         }
@@ -160,7 +190,7 @@ pub fn solve(
         exec.for_chunks_mut(&ChunkPlan::of(CHAINS, 1).dynamic(), rows(&mut chains, 1), |_, _, chain| {
             chain
                 .iter_mut()
-                .try_for_each(|chain| chain.run(&setting, &schedule, round))
+                .try_for_each(|chain| chain.run(&setting, &schedule, round, stop))
                 .map_err(sapwood_skeleton::Error::other)
         })?;
         // Early on, chains that all follow one partition end in one and the same valley.
@@ -168,6 +198,7 @@ pub fn solve(
             anneal::share(&mut chains, &setting);
         }
     }
+    complete &= !chains.iter().any(|chain| chain.stopped);
     let moves = chains.iter().map(|chain| chain.moves).sum();
     let ends = chains.into_iter().map(|chain| chain.best).min_by(|a, b| a.compare(b, &setting));
     let mut best = ends.ok_or(Error::Problem { what: "no chain".into() })?;

@@ -12,23 +12,13 @@ const REPAIRED: usize = 4;
 ///
 /// # Errors
 /// [`Error::Infeasible`] with the stage that is furthest beyond its cap in the partition that comes nearest.
-pub(super) fn feasible(setting: &Setting<'_>, options: &Options) -> Result<Vec<State>> {
-    let (items, mut sweep) = (setting.problem.items(), Sweep::new());
-    let kinds = items.iter().map(|item| item.kind).max().unwrap_or(0) + 1;
-    let mut given = options.starts.clone();
-    for counts in &given {
-        setting.problem.check(counts)?;
-    }
-    let own = given.len();
-    for kind in 0..kinds {
-        given.extend([uniform(setting), descending(setting)].map(|cut| counts(setting, &cut, kind)));
-    }
-    let mut state = |mut counts: Vec<u32>| {
-        counts.chunks_mut(items.len()).for_each(|row| setting.rule.follow(setting, row));
-        State::new(setting, counts, &mut sweep)
-    };
-    let allowed = |state: &State| state.counts.chunks(items.len()).all(|row| setting.rule.allows(setting, row));
-    let all: Vec<State> = given.into_iter().map(&mut state).filter(allowed).collect();
+pub(super) fn feasible(
+    setting: &Setting<'_>,
+    options: &Options,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<State>> {
+    let own = options.starts.len();
+    let all = states(setting, [options.starts.clone(), equal(setting)].concat(), stop)?;
     let (mut found, mut others): (Vec<State>, Vec<State>) = all.into_iter().partition(|state| state.fits(setting));
     // Partitions that were asked for are made to fit in any case.
     if !found.is_empty() {
@@ -37,6 +27,9 @@ pub(super) fn feasible(setting: &Setting<'_>, options: &Options) -> Result<Vec<S
     others.sort_by_key(|state| repair::excess(state, setting));
     others.truncate(REPAIRED);
     for (number, state) in others.iter_mut().enumerate() {
+        if stop() && !found.is_empty() {
+            break;
+        }
         repair::walk(state, setting, options.seed, number)?;
         state.makespan = setting.makespan(state, &mut Sweep::new());
     }
@@ -48,6 +41,40 @@ pub(super) fn feasible(setting: &Setting<'_>, options: &Options) -> Result<Vec<S
         None if found.is_empty() => Err(Error::Problem { what: "no equal cut can be stated".to_owned() }),
         _ => Ok(found),
     }
+}
+
+/// What given partitions come to, as the rule has them; those that it does not allow are left out. Once one fits, `stop` is
+/// asked before each.
+///
+/// # Errors
+/// [`Error::Problem`] for one that is none.
+pub(super) fn states(
+    setting: &Setting<'_>,
+    given: Vec<Vec<u32>>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<State>> {
+    let (items, mut sweep) = (setting.problem.items().len(), Sweep::new());
+    let (mut all, mut any) = (Vec::new(), false);
+    for mut counts in given {
+        setting.problem.check(&counts)?;
+        if any && stop() {
+            break;
+        }
+        counts.chunks_mut(items).for_each(|row| setting.rule.follow(setting, row));
+        if counts.chunks(items).all(|row| setting.rule.allows(setting, row)) {
+            let state = State::new(setting, counts, &mut sweep);
+            any |= state.fits(setting);
+            all.push(state);
+        }
+    }
+    Ok(all)
+}
+
+/// Equal cuts, each kind of recomputation for all.
+pub(super) fn equal(setting: &Setting<'_>) -> Vec<Vec<u32>> {
+    let kinds = setting.problem.items().iter().map(|item| item.kind).max().unwrap_or(0) + 1;
+    let cuts = [uniform(setting), descending(setting)];
+    (0..kinds).flat_map(|kind| cuts.iter().map(move |cut| counts(setting, cut, kind))).collect()
 }
 
 /// What does not fit in the partition that comes nearest.

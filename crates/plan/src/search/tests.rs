@@ -61,11 +61,11 @@ fn a_chain_keeps_a_partition_and_its_costs() {
         let vectors = Vectors::new(&order);
         let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
         let options = Options { moves: 6400, seed: 3, ..Options::default() };
-        let seeds = seeds::feasible(&setting, &Options::default()).unwrap();
+        let seeds = seeds::feasible(&setting, &Options::default(), &|| false).unwrap();
         let mut chain = Chain::new(0, &seeds, &options);
         let cooling = Cooling::new(&seeds[0], 6400);
         for round in 0..ROUNDS {
-            chain.run(&setting, &cooling, round).unwrap();
+            chain.run(&setting, &cooling, round, &|| false).unwrap();
             let now = &chain.now;
             let anew = State::new(&setting, now.counts.clone(), &mut Sweep::new());
             assert_eq!((&anew.durations, &anew.memory), (&now.durations, &now.memory), "{}", entry.name);
@@ -100,7 +100,7 @@ fn a_known_path_is_never_longer_than_the_makespan() {
     let order = Order::new(schedule::find("interleaved").unwrap(), &dims).unwrap();
     let (problem, vectors) = (problem(400.0, &[]), Vectors::new(&order));
     let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
-    let mut state = seeds::feasible(&setting, &Options::default()).unwrap().swap_remove(0);
+    let mut state = seeds::feasible(&setting, &Options::default(), &|| false).unwrap().swap_remove(0);
     let mut filter = Filter::new(state.durations.operations.len());
     let (stream, mut sweep) = (Stream::new(5, Purpose::Test), Sweep::new());
     let mut rejected = 0;

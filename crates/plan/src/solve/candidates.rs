@@ -1,7 +1,8 @@
 //! The combinations of a request: schedule, chunks, groups, setting of recomputation.
 
-use super::{Express, Request, groups, ready};
+use super::{Best, Express, Request, groups, ready};
 use crate::baseline::{self, Answer};
+use crate::bound;
 use crate::megatron::Setting;
 use crate::megatron::setting::MODULES;
 use crate::problem::Problem;
@@ -14,6 +15,12 @@ use std::sync::Arc;
 
 /// Steps that a baseline may take for its plan.
 const NODES: u64 = 5_000_000;
+
+/// What came of a combination whose turn did not come.
+pub(super) const STOPPED: &str = "stopped before its turn";
+
+/// Most operations of a combination.
+const OPERATIONS: usize = 1 << 23;
 
 /// One combination, ready to be searched.
 pub(super) struct Candidate {
@@ -79,11 +86,14 @@ impl Considered {
     }
 }
 
-/// All combinations that are possible, and a line for each that is not.
+/// All combinations that are possible, and a line for each that is not, or that came after `stop` said yes.
 ///
 /// # Errors
 /// [`Error::Problem`] or [`Error::Refused`] with the first reason if none is possible.
-pub(super) fn all(request: &Request<'_>) -> Result<(Vec<Candidate>, Vec<Considered>)> {
+pub(super) fn all(
+    request: &Request<'_>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(Vec<Candidate>, Vec<Considered>)> {
     let (mut possible, mut others, mut first) = (Vec::new(), Vec::new(), None);
     for &chunks in &request.chunks {
         for &entry in &request.schedules {
@@ -92,6 +102,10 @@ pub(super) fn all(request: &Request<'_>) -> Result<(Vec<Candidate>, Vec<Consider
             let elsewhere = request.chunks.contains(&1) || request.schedules.iter().any(|e| e.shape.chunks);
             let single = chunks > 1 && !entry.shape.chunks && elsewhere;
             if same || single {
+                continue;
+            }
+            if !possible.is_empty() && stop() {
+                others.push(Considered { reason: STOPPED.to_owned(), ..Considered::new(entry, chunks) });
                 continue;
             }
             match of(request, entry, chunks) {
@@ -117,6 +131,7 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
     let stages = problem.caps().len();
     let dims = Dims { stages, chunks, micro_batches: request.micro_batches, group: Grouping::First };
     problem.accepts(&dims)?;
+    small(entry, &dims)?;
     speaks(request.express, entry, &dims)?;
     let group = groups::choose(problem, entry, &dims, request.group, request.express)?;
     let (order, vectors) = ready(entry, &Dims { group, ..dims })?;
@@ -125,9 +140,6 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
         Some(layout) if layout.chunks.len() == order.dims().virtual_stages() => vec![layout.counts(problem)?],
         _ => Vec::new(),
     };
-    // What is asked is not even a search: whether anything fits.
-    let baselines = if request.moves > 0 { baselines(problem, entry, &order)? } else { Vec::new() };
-    let starts = [starts, baselines].concat();
     let line = Considered {
         group: (entry.shape.groups && chunks > 1).then(|| group.to_string()),
         ..Considered::new(entry, chunks)
@@ -156,19 +168,35 @@ fn of(request: &Request<'_>, entry: &'static Entry, chunks: usize) -> Result<Vec
     })
 }
 
-/// Plans of the baselines for a schedule, so that no search ends with a worse one.
-fn baselines(problem: &Problem, entry: &Entry, order: &Order) -> Result<Vec<Vec<u32>>> {
-    let mut found = Vec::new();
-    for planner in baseline::ALL {
-        let options = baseline::Options { nodes: NODES };
-        if let Answer::Plan(plan) = (planner.plan)(problem, order.dims(), &options)?
-            && (plan.schedule == entry.name || entry.shape.groups)
-        {
+/// The plan of a baseline for an order, if it has one of that schedule.
+pub(super) fn planned(problem: &Problem, planner: &baseline::Entry, order: &Order) -> Result<Option<Vec<u32>>> {
+    match planner.plan(problem, order.dims(), &baseline::Options { nodes: NODES })? {
+        Answer::Plan(plan) if plan.schedule == order.name() || order.shape().groups => {
             // A planner that knows no least layers may leave virtual stages without any.
-            found.extend(Some(plan.layout.counts(problem)?).filter(|counts| problem.check(counts).is_ok()));
+            Ok(Some(plan.layout.counts(problem)?).filter(|counts| problem.check(counts).is_ok()))
         }
+        _ => Ok(None),
     }
-    Ok(found)
+}
+
+/// Refuses sizes with which a search would take hours and memory without end.
+fn small(entry: &Entry, dims: &Dims) -> Result<()> {
+    let kinds = if entry.shape.splits_backward { 3 } else { 2 };
+    let operations = [dims.virtual_stages(), dims.micro_batches].iter().fold(kinds, |a: usize, &b| a.saturating_mul(b));
+    if operations <= OPERATIONS {
+        return Ok(());
+    }
+    let most = OPERATIONS / kinds / dims.virtual_stages();
+    let advice = match most {
+        0 => "take fewer stages or chunks".to_owned(),
+        most => format!("take {most} micro-batches at most: more of that many hardly change which plan is best"),
+    };
+    let what = format!(
+        "{operations} operations of {} stages of {} chunks with {} micro-batches are more than the {OPERATIONS} that plans \
+         are made for; {advice}",
+        dims.stages, dims.chunks, dims.micro_batches
+    );
+    Err(Error::Problem { what })
 }
 
 /// Refuses a schedule that a framework does not have.
@@ -213,4 +241,67 @@ fn settings(problem: &Problem, virtual_stages: usize) -> Vec<Setting> {
         all.push(Setting::Uniform);
     }
     all
+}
+
+impl Candidate {
+    /// Whether no plan of it can be better than one of a makespan.
+    pub(super) fn beaten(&self, makespan: Option<u64>) -> bool {
+        self.lower_bound.zip(makespan).is_some_and(|(bound, makespan)| bound >= makespan)
+    }
+
+    /// The makespan at which its search may end.
+    pub(super) fn target(&self, gap: f64) -> u64 {
+        self.lower_bound.map_or(0, |bound| bound.max((bound as f64 / (1.0 - gap.min(0.99))) as u64))
+    }
+
+    /// Whether it is the combination of a plan.
+    pub(super) fn is(&self, best: &Best) -> bool {
+        let setting = if let Rule::Global(setting) = &self.rule { Some(setting) } else { None };
+        self.order.name() == best.order.name()
+            && self.order.dims() == best.order.dims()
+            && setting == best.setting.as_ref()
+    }
+
+    /// What came of it.
+    pub(super) fn line(self, problem: &Problem) -> Considered {
+        let makespan = self.best.map(|(makespan, _)| makespan);
+        self.line.with(problem, self.lower_bound, makespan, self.reason)
+    }
+
+    /// Bounds the makespans of this combination.
+    pub(super) fn bound(&mut self, problem: &Problem, stop: &(dyn Fn() -> bool + Sync)) {
+        match bound::lower_bound(problem, &self.order, &self.vectors, &bound::Options::default(), stop) {
+            Ok(found) => {
+                self.lower_bound = Some(found.ceil());
+                self.starts.extend(round(problem, &self.order, &found.counts));
+            }
+            Err(failure) => (self.failure, self.impossible) = (Some(failure), true),
+        }
+    }
+
+    /// The bound of another one of the same order, whose partitions are bounded whatever they recompute.
+    pub(super) fn bound_of(&mut self, other: &Candidate) {
+        (self.lower_bound, self.impossible) = (other.lower_bound, other.impossible);
+        self.failure = other.failure.as_ref().map(|why| Error::Problem { what: why.to_string() });
+        self.starts.clone_from(&other.starts);
+    }
+}
+
+/// The partition that is nearest to fractional counts: largest remainders by segment, in model order.
+fn round(problem: &Problem, order: &Order, counts: &[f64]) -> Option<Vec<u32>> {
+    let (items, k) = (problem.items(), order.dims().virtual_stages());
+    let mut whole = vec![0u32; counts.len()];
+    for (segment, s) in problem.model().segments.iter().enumerate() {
+        let own: Vec<usize> = (0..counts.len()).filter(|at| items[at % items.len()].segment == segment).collect();
+        let mut left = s.count;
+        for &at in &own {
+            whole[at] = (counts[at].max(0.0) as u32).min(left);
+            left -= whole[at];
+        }
+        let mut by_rest = own;
+        by_rest.sort_by(|&a, &b| counts[b].fract().total_cmp(&counts[a].fract()).then(a.cmp(&b)));
+        by_rest.iter().cycle().take(left as usize).for_each(|&at| whole[at] += 1);
+    }
+    debug_assert_eq!(whole.len(), k * items.len());
+    problem.check(&whole).ok().map(|()| whole)
 }

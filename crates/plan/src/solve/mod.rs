@@ -1,7 +1,8 @@
 //! The whole choice: schedules, numbers of chunks, groups of micro-batches and partitions, one after the other, with proven
 //! lower bounds that leave out what cannot win. Start with [`solve`].
 //!
-//! Every combination is searched by itself ([`crate::search`]); its answer is judged by the exact simulator. A combination
+//! Equal cuts and the plans of the baselines are judged first, for all combinations: no answer is worse. Then every
+//! combination is searched by itself ([`crate::search`]); its answer is judged by the exact simulator. A combination
 //! whose bound is not below the makespan found so far cannot win and is skipped; its moves go to those after it.
 
 mod candidates;
@@ -12,7 +13,8 @@ pub use candidates::Considered;
 pub use groups::Group;
 pub use infeasible::{Caps, Infeasible, Remedy, infeasible};
 
-use crate::bound::{self, mip};
+use crate::baseline;
+use crate::bound::mip;
 use crate::layout::Layout;
 use crate::megatron;
 use crate::outcome::{self, Outcome};
@@ -21,7 +23,7 @@ use crate::schedule::Entry;
 use crate::search::{self, Rule};
 use crate::simulate::{Order, Vectors};
 use crate::{Error, Result};
-use candidates::Candidate;
+use candidates::{Candidate, STOPPED};
 use sapwood_skeleton::Exec;
 use std::sync::Arc;
 
@@ -118,7 +120,22 @@ pub struct Solved {
 /// # Errors
 /// [`Error::Problem`] if no combination is possible at all; whatever fails other than that nothing fits.
 pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<Solved> {
-    let (mut candidates, mut considered) = candidates::all(request)?;
+    let (mut candidates, mut considered) = candidates::all(request, stop)?;
+    let all = considered.iter().all(|line| line.reason != STOPPED);
+    let solved = Solved {
+        best: None,
+        considered: Vec::new(),
+        optimal: false,
+        complete: all,
+        moves: 0,
+        failure: None,
+        found: false,
+    };
+    let mut choice = Choice { exec, request, stop, solved };
+    // Where no move is asked for, all that is wanted is whether anything fits.
+    if request.moves > 0 {
+        choice.begin(&mut candidates)?;
+    }
     for at in 0..candidates.len() {
         let (before, rest) = candidates.split_at_mut(at);
         let Some(candidate) = rest.first_mut().filter(|_| request.proof != Proof::None && !stop()) else { break };
@@ -129,16 +146,6 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
     }
     // The most promising first; of equal ones the one that was named first.
     candidates.sort_by_key(|candidate| candidate.lower_bound.unwrap_or(u64::MAX));
-    let solved = Solved {
-        best: None,
-        considered: Vec::new(),
-        optimal: false,
-        complete: true,
-        moves: 0,
-        failure: None,
-        found: false,
-    };
-    let mut choice = Choice { exec, request, stop, solved };
     choice.all(&mut candidates)?;
     choice.again(&mut candidates)?;
     if request.proof == Proof::Mip {
@@ -147,9 +154,13 @@ pub fn solve(exec: Exec<'_>, request: &Request<'_>, stop: &(dyn Fn() -> bool + S
     let mut solved = choice.solved;
     let best = solved.best.as_ref().map(|best| best.outcome.makespan);
     solved.optimal =
-        best.is_some() && candidates.iter().all(|candidate| candidate.impossible || candidate.beaten(best));
-    if let Some(best) = &solved.best {
-        candidates.iter_mut().filter(|candidate| candidate.is(best)).for_each(|c| c.reason = "chosen".to_owned());
+        all && best.is_some() && candidates.iter().all(|candidate| candidate.impossible || candidate.beaten(best));
+    if let Some(best) = &mut solved.best
+        && let Some(chosen) = candidates.iter_mut().find(|candidate| candidate.is(best))
+    {
+        chosen.reason = "chosen".to_owned();
+        chosen.best = Some((best.outcome.makespan, Vec::new()));
+        best.lower_bound = chosen.lower_bound.unwrap_or(0);
     }
     considered.extend(candidates.into_iter().map(|candidate| candidate.line(request.problem)));
     solved.considered = considered;
@@ -168,6 +179,58 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
+    /// Judges equal cuts and the plans of the baselines for every combination, before anything that takes long: however early
+    /// it is stopped, the answer is no worse than any of them.
+    fn begin(&mut self, candidates: &mut [Candidate]) -> Result<()> {
+        let problem = self.request.problem;
+        for candidate in candidates.iter() {
+            if self.solved.best.is_some() && (self.stop)() {
+                return Ok(());
+            }
+            let options = self.options(candidate, 0, 0);
+            let equal = search::equal(problem, &candidate.order, &candidate.vectors, &options)?;
+            self.judge(candidate, [options.starts.clone(), equal].concat())?;
+        }
+        for planner in baseline::ALL {
+            for same in candidates.chunk_by_mut(|a, b| Arc::ptr_eq(&a.order, &b.order)) {
+                if (self.stop)() {
+                    return Ok(());
+                }
+                let Some(counts) = candidates::planned(problem, planner, &same[0].order)? else { continue };
+                for candidate in same {
+                    self.judge(candidate, vec![counts.clone()])?;
+                    candidate.starts.push(counts.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges partitions of a combination as they are.
+    fn judge(&mut self, candidate: &Candidate, starts: Vec<Vec<u32>>) -> Result<()> {
+        let options = search::Options { starts, ..self.options(candidate, 0, 0) };
+        let stop = || self.solved.best.is_some() && (self.stop)();
+        let (order, vectors) = (&candidate.order, &candidate.vectors);
+        match search::judge(self.request.problem, order, vectors, &options, &stop)? {
+            Some(found) if self.makespan().is_none_or(|makespan| found.makespan < makespan) => {
+                self.offer(candidate, found.layout).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How a combination is searched.
+    fn options(&self, candidate: &Candidate, moves: u64, seed: u64) -> search::Options {
+        search::Options {
+            moves,
+            seed,
+            target: candidate.target(self.request.gap),
+            starts: candidate.starts.clone(),
+            rule: candidate.rule.clone(),
+            rendezvous: self.request.rendezvous,
+        }
+    }
+
     /// Searches the combinations that can win, in their order, with equal shares of half of the moves; of all moves if there
     /// is one combination alone.
     fn all(&mut self, candidates: &mut [Candidate]) -> Result<()> {
@@ -187,7 +250,7 @@ impl Choice<'_> {
                 candidate.reason = "its lower bound is not below the best".to_owned();
             } else if (self.stop)() && self.solved.best.is_some() {
                 self.solved.complete = false;
-                candidate.reason = "stopped before its turn".to_owned();
+                candidate.reason = STOPPED.to_owned();
             } else {
                 // A plan that fits is found in any case.
                 let moves = if (self.stop)() { 0 } else { moves };
@@ -241,9 +304,6 @@ impl Choice<'_> {
             if let (Rule::Any, false, Some(layout)) = (&candidate.rule, self.request.rendezvous, found.layout) {
                 self.take(candidate, layout)?;
             }
-            if let Some(best) = self.solved.best.as_mut().filter(|best| candidate.is(best)) {
-                best.lower_bound = best.lower_bound.max(found.bound);
-            }
         }
         Ok(())
     }
@@ -255,15 +315,7 @@ impl Choice<'_> {
 
     /// Searches one combination.
     fn search(&mut self, candidate: &mut Candidate, moves: u64, seed: u64) -> Result<()> {
-        let (request, problem) = (self.request, self.request.problem);
-        let options = search::Options {
-            moves,
-            seed,
-            target: candidate.target(request.gap),
-            starts: candidate.starts.clone(),
-            rule: candidate.rule.clone(),
-            rendezvous: request.rendezvous,
-        };
+        let (problem, options) = (self.request.problem, self.options(candidate, moves, seed));
         let found = match search::solve(self.exec, problem, &candidate.order, &candidate.vectors, &options, self.stop) {
             Ok(found) => found,
             Err(failure @ (Error::Infeasible { .. } | Error::Problem { .. })) => {
@@ -280,28 +332,35 @@ impl Choice<'_> {
         self.take(candidate, found.layout)
     }
 
-    /// Judges a partition of a combination, which may be the best so far.
+    /// What a search of a combination found, which may be the best so far.
     fn take(&mut self, candidate: &mut Candidate, layout: Layout) -> Result<()> {
+        let (makespan, counts) = self.offer(candidate, layout)?;
+        if candidate.best.as_ref().is_none_or(|(best, _)| makespan < *best) {
+            candidate.best = Some((makespan, counts));
+        }
+        candidate.reason = "slower".to_owned();
+        Ok(())
+    }
+
+    /// Judges a partition of a combination, which may be the best so far; its makespan and counts.
+    fn offer(&mut self, candidate: &Candidate, layout: Layout) -> Result<(u64, Vec<u32>)> {
         let (request, problem, solved) = (self.request, self.request.problem, &mut self.solved);
         let counts = layout.counts(problem)?;
         let outcome = outcome::simulate(problem, &candidate.order, &counts, request.rendezvous)?;
-        if candidate.best.as_ref().is_none_or(|(makespan, _)| outcome.makespan < *makespan) {
-            candidate.best = Some((outcome.makespan, counts));
-        }
+        let makespan = outcome.makespan;
         let peaks = |outcome: &Outcome| outcome.peaks.iter().map(|peak| peak.total()).max();
         let key = |outcome: &Outcome| (outcome.makespan, peaks(outcome));
         let better = solved.best.as_ref().is_none_or(|best| key(&outcome) < key(&best.outcome));
-        candidate.reason = "slower".to_owned();
         if better {
             solved.best = Some(Best {
                 order: Order::clone(&candidate.order),
                 setting: if let Rule::Global(setting) = &candidate.rule { Some(setting.clone()) } else { None },
                 layout,
                 outcome,
-                lower_bound: candidate.lower_bound.unwrap_or(0),
+                lower_bound: 0,
             });
         }
-        Ok(())
+        Ok((makespan, counts))
     }
 }
 
@@ -315,69 +374,6 @@ fn nearer(a: Option<Error>, b: Error) -> Error {
         Some(a) if over(&a) <= over(&b) => a,
         _ => b,
     }
-}
-
-impl Candidate {
-    /// Whether no plan of it can be better than one of a makespan.
-    fn beaten(&self, makespan: Option<u64>) -> bool {
-        self.lower_bound.zip(makespan).is_some_and(|(bound, makespan)| bound >= makespan)
-    }
-
-    /// The makespan at which its search may end.
-    fn target(&self, gap: f64) -> u64 {
-        self.lower_bound.map_or(0, |bound| bound.max((bound as f64 / (1.0 - gap.min(0.99))) as u64))
-    }
-
-    /// Whether it is the combination of a plan.
-    fn is(&self, best: &Best) -> bool {
-        let setting = if let Rule::Global(setting) = &self.rule { Some(setting) } else { None };
-        self.order.name() == best.order.name()
-            && self.order.dims() == best.order.dims()
-            && setting == best.setting.as_ref()
-    }
-
-    /// What came of it.
-    fn line(self, problem: &Problem) -> Considered {
-        let makespan = self.best.map(|(makespan, _)| makespan);
-        self.line.with(problem, self.lower_bound, makespan, self.reason)
-    }
-
-    /// Bounds the makespans of this combination.
-    fn bound(&mut self, problem: &Problem, stop: &(dyn Fn() -> bool + Sync)) {
-        match bound::lower_bound(problem, &self.order, &self.vectors, &bound::Options::default(), stop) {
-            Ok(found) => {
-                self.lower_bound = Some(found.ceil());
-                self.starts.extend(round(problem, &self.order, &found.counts));
-            }
-            Err(failure) => (self.failure, self.impossible) = (Some(failure), true),
-        }
-    }
-
-    /// The bound of another one of the same order, whose partitions are bounded whatever they recompute.
-    fn bound_of(&mut self, other: &Candidate) {
-        (self.lower_bound, self.impossible) = (other.lower_bound, other.impossible);
-        self.failure = other.failure.as_ref().map(|why| Error::Problem { what: why.to_string() });
-        self.starts.clone_from(&other.starts);
-    }
-}
-
-/// The partition that is nearest to fractional counts: largest remainders by segment, in model order.
-fn round(problem: &Problem, order: &Order, counts: &[f64]) -> Option<Vec<u32>> {
-    let (items, k) = (problem.items(), order.dims().virtual_stages());
-    let mut whole = vec![0u32; counts.len()];
-    for (segment, s) in problem.model().segments.iter().enumerate() {
-        let own: Vec<usize> = (0..counts.len()).filter(|at| items[at % items.len()].segment == segment).collect();
-        let mut left = s.count;
-        for &at in &own {
-            whole[at] = (counts[at].max(0.0) as u32).min(left);
-            left -= whole[at];
-        }
-        let mut by_rest = own;
-        by_rest.sort_by(|&a, &b| counts[b].fract().total_cmp(&counts[a].fract()).then(a.cmp(&b)));
-        by_rest.iter().cycle().take(left as usize).for_each(|&at| whole[at] += 1);
-    }
-    debug_assert_eq!(whole.len(), k * items.len());
-    problem.check(&whole).ok().map(|()| whole)
 }
 
 /// The order and the moments of a schedule of some sizes.

@@ -83,7 +83,8 @@ fn fewer_cuts_are_a_lower_bound_too() {
 fn a_stopped_bound_is_a_lower_bound() {
     let (problem, order) = (reference::problem(), reference::order("interleaved", 2));
     let asked = std::sync::atomic::AtomicUsize::new(0);
-    let stop = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 10;
+    // It is asked once for each stage, then after each path.
+    let stop = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 16 + 10;
     let found = bound::lower_bound(&problem, &order, &Vectors::new(&order), &Options::default(), &stop).unwrap();
     assert!(!found.converged && found.cuts == 10 && found.ticks > 65_000.0 && found.ticks < 74_804.0, "{found:?}");
 }

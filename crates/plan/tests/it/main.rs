@@ -9,6 +9,7 @@ mod exchange;
 mod formulas;
 mod golden_simulate;
 mod laws;
+mod limits;
 mod mip;
 mod own_toml;
 mod reference;

@@ -18,13 +18,13 @@ use sapwood_skeleton::Runtime;
 
 /// Numbers of a random model.
 #[derive(Debug, Clone)]
-struct Draw {
-    stages: usize,
-    chunks: usize,
-    micro_batches: usize,
-    layers: [u32; 2],
-    costs: Vec<u32>,
-    roomy: f64,
+pub(crate) struct Draw {
+    pub(crate) stages: usize,
+    pub(crate) chunks: usize,
+    pub(crate) micro_batches: usize,
+    pub(crate) layers: [u32; 2],
+    pub(crate) costs: Vec<u32>,
+    pub(crate) roomy: f64,
 }
 
 fn draws() -> impl Strategy<Value = Draw> {
@@ -43,7 +43,7 @@ fn draws() -> impl Strategy<Value = Draw> {
 }
 
 /// A head, two segments of a body with all five kinds, and a tail.
-fn problem(draw: &Draw) -> Problem {
+pub(crate) fn problem(draw: &Draw) -> Problem {
     let mut costs = draw.costs.iter().map(|&c| f64::from(c)).cycle();
     let mut next = || costs.next().unwrap();
     let mut segment = |name: &str, role, count, kinds: usize| {
@@ -78,7 +78,7 @@ fn problem(draw: &Draw) -> Problem {
     Problem::new(model, &vec![(need * draw.roomy).round(); draw.stages], &[]).unwrap()
 }
 
-fn request<'a>(problem: &'a Problem, draw: &Draw, express: Express) -> Request<'a> {
+pub(crate) fn request<'a>(problem: &'a Problem, draw: &Draw, express: Express) -> Request<'a> {
     let schedules = ["1f1b", "interleaved", "interleaved-lm"].map(|name| schedule::find(name).unwrap());
     Request {
         problem,
@@ -96,7 +96,7 @@ fn request<'a>(problem: &'a Problem, draw: &Draw, express: Express) -> Request<'
     }
 }
 
-fn solved(request: &Request<'_>) -> Option<Solved> {
+pub(crate) fn solved(request: &Request<'_>) -> Option<Solved> {
     let runtime = Runtime::threads(1).unwrap();
     solve::solve(runtime.exec(), request, &|| false).ok()
 }
@@ -278,7 +278,7 @@ fn no_baseline_is_better() {
                 group: Grouping::First,
             };
             for planner in baseline::ALL {
-                let Ok(Answer::Plan(plan)) = (planner.plan)(&problem, &dims, &baseline::Options::default()) else {
+                let Ok(Answer::Plan(plan)) = planner.plan(&problem, &dims, &baseline::Options::default()) else {
                     continue;
                 };
                 let order = Order::new(schedule::find(plan.schedule).unwrap(), &dims).unwrap();

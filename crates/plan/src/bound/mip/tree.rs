@@ -60,7 +60,7 @@ impl<'a, 'b> Tree<'a, 'b> {
     ) -> Tree<'a, 'b> {
         let all = |stage: &Vec<Pattern>| even(&(0..stage.len() as u32).collect::<Vec<_>>());
         let durations = master.durations(&master.patterns.stages.iter().map(all).collect());
-        let paths = slow_stages(master.order, &durations).iter().map(|path| master.learn(path)).collect();
+        let paths = slow_stages(master.order, &durations, &|| false).iter().map(|path| master.learn(path)).collect();
         let root = Open { splits: Vec::new(), active: Active { paths, patterns: Vec::new() } };
         let open = BTreeMap::from([((0, Reverse(0)), root)]);
         Tree { master, judge, backend, ceiling, steep, open, made: 1, closed: u64::MAX, nodes: 0 }

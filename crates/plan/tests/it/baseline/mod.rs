@@ -12,7 +12,7 @@ use sapwood_plan::simulate::{Order, Sweep, Vectors};
 
 /// The plan of a baseline, or why it has none.
 pub(crate) fn plan(name: &str, problem: &Problem, dims: &Dims) -> Result<Plan, String> {
-    match (baseline::find(name).unwrap().plan)(problem, dims, &Options::default()).unwrap() {
+    match baseline::find(name).unwrap().plan(problem, dims, &Options::default()).unwrap() {
         Answer::Plan(plan) => Ok(plan),
         Answer::None(why) => Err(why),
     }

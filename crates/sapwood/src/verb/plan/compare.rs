@@ -130,7 +130,7 @@ fn best_of(entry: &Entry, request: &Request<'_>) -> Result<(Option<Judged>, Opti
         if problem.accepts(&dims).is_err() {
             continue;
         }
-        let plan = match (entry.plan)(problem, &dims, &baseline::Options::default())? {
+        let plan = match entry.plan(problem, &dims, &baseline::Options::default())? {
             Answer::None(why) => {
                 reason.get_or_insert(why);
                 continue;

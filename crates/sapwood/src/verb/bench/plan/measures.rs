@@ -204,7 +204,8 @@ impl<'a> Bench<'a> {
         let model = folder.path().join("model.toml");
         std::fs::write(&model, large_model())?;
         let threads = self.all.threads();
-        let arguments = "--stages 64 --chunks 4 --micro-batches 512 --schedule interleaved --memory 56000MB --moves 50000";
+        let arguments =
+            "--stages 64 --chunks 4 --micro-batches 512 --schedule interleaved --memory 56000MB --moves 50000";
         let (mut peak, mut plans) = (None, true);
         let once = || -> Result<f64, BoxError> {
             let start = Instant::now();

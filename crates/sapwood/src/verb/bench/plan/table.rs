@@ -88,7 +88,10 @@ fn text(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         ]);
     }
     aligned(&cells, out)?;
-    writeln!(out, "of target: how many times as good; medians of a shared machine, so seconds say little of another one")
+    writeln!(
+        out,
+        "of target: how many times as good; medians of a shared machine, so seconds say little of another one"
+    )
 }
 
 /// A value with its unit, in three digits.
@@ -103,7 +106,13 @@ fn amount(value: f64, unit: &str) -> String {
         _ => (1.0, ""),
     };
     let scaled = value * scale;
-    let digits = if scaled >= 100.0 { 0 } else if scaled >= 10.0 { 1 } else { 2 };
+    let digits = if scaled >= 100.0 {
+        0
+    } else if scaled >= 10.0 {
+        1
+    } else {
+        2
+    };
     format!("{scaled:.digits$} {prefix}{unit}")
 }
 
@@ -120,7 +129,8 @@ mod tests {
 
     #[test]
     fn amounts_have_three_digits_and_a_prefix() {
-        let cases = [(3.214e-4, "s", "321 µs"), (0.0123, "s", "12.3 ms"), (1.5, "s", "1.50 s"), (3.1e6, "/s", "3.10 M/s")];
+        let cases =
+            [(3.214e-4, "s", "321 µs"), (0.0123, "s", "12.3 ms"), (1.5, "s", "1.50 s"), (3.1e6, "/s", "3.10 M/s")];
         for (value, unit, text) in cases {
             assert_eq!(amount(value, unit), text);
         }
