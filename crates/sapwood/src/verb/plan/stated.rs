@@ -65,6 +65,11 @@ impl Stated {
         }
     }
 
+    /// The file of the plan.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.plan.as_deref().or(self.yaml.as_deref())
+    }
+
     /// The stated plan of the given model.
     pub(super) fn read(&self, cx: &Context, given: &Given) -> Result<Planned, Failure> {
         let model = given.model(cx)?;
