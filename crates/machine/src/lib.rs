@@ -32,7 +32,7 @@ pub use device::Device;
 pub use discover::{Discover, Facts, Workers, facts};
 pub use error::{Error, Problem, Result};
 pub use level::{Compute, Dtype, Level, Link, Measured, Memory, Node, Override, Port, Transport, Values};
-pub use nearest::nearest;
+pub use nearest::{nearest, slip};
 pub use path::{Path, Step, Which};
 pub use rates::{ByKernel, CACHED_BYTES, Kernel, LARGE_BYTES, Quantity, Rates};
 pub use toml::{Report, check, text_of};

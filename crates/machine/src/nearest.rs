@@ -15,6 +15,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     (best.0 <= allowed).then_some(best.1)
 }
 
+/// The candidate that `word` is but for one or two slips, where many other words are right as well.
+pub fn slip<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = nearest(word, candidates)?;
+    (damerau_levenshtein(&word.to_ascii_lowercase(), near) <= 2).then_some(near)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,6 +31,7 @@ mod tests {
         assert_eq!(nearest("latencey", keys), Some("latency"));
         assert_eq!(nearest("DOWN", keys), Some("down"));
         assert_eq!(nearest("bandwidth", keys), None);
+        assert_eq!((slip("lattency", keys), slip("latencies", keys)), (Some("latency"), None));
         assert_eq!(nearest("x", []), None);
         assert_eq!(nearest(&"l".repeat(1 << 20), keys), None);
     }

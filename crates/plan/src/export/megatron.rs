@@ -9,6 +9,7 @@ use crate::schedule::Grouping;
 pub(super) const ENTRY: Entry = Entry {
     name: "megatron",
     summary: "flags of Megatron-LM: layout string, group of micro-batches, recomputation",
+    beginning: "--pipeline-model-parallel-size ",
     write,
 };
 

@@ -11,6 +11,7 @@ use crate::model::Role;
 pub(super) const ENTRY: Entry = Entry {
     name: "mindformers",
     summary: "YAML of MindFormers: offsets, lists of recomputed layers, scheduler, micro-batches",
+    beginning: "parallel:\n  pipeline_config:\n    pipeline_interleave: ",
     write,
 };
 
@@ -55,8 +56,8 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
     // The scheduler is read only where pipelines interleave.
     let interleave = chunks > 1 || scheduler != "1f1b";
     Ok(format!(
-        "{less_memory}\
-         parallel:\n  pipeline_config:\n    pipeline_interleave: {interleave}\n    pipeline_scheduler: \"{scheduler}\"\n\
+        "parallel:\n  pipeline_config:\n    pipeline_interleave: {interleave}\n    pipeline_scheduler: \"{scheduler}\"\n\
+         {less_memory}\
          parallel_config:\n  pipeline_stage: {stages}\n  micro_batch_num: {micro_batches}\n\
          model:\n  model_config:\n    num_layers: {total}\n    offset: {offset}\n    pp_interleave_num: {chunks}\n\
          recompute_config:\n  recompute: {recompute}\n  select_recompute: {select}\n  select_comm_recompute: {comm}\n",

@@ -26,6 +26,8 @@ pub struct Entry {
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
+    /// How every such text begins.
+    pub beginning: &'static str,
     /// The text of a plan, or what of it cannot be stated.
     pub write: fn(&Plan<'_>) -> std::result::Result<String, String>,
 }

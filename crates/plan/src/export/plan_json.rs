@@ -5,8 +5,12 @@ use super::{Entry, Plan};
 use crate::report::{Run, Segment, role_name};
 use serde::Serialize;
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "plan_json", summary: "schedule, groups and layers of each chunk (JSON)", write };
+pub(super) const ENTRY: Entry = Entry {
+    name: "plan_json",
+    summary: "schedule, groups and layers of each chunk (JSON)",
+    beginning: "{\n  \"schema\": \"sapwood.plan.",
+    write,
+};
 
 #[derive(Serialize)]
 struct File<'a> {

@@ -1,5 +1,6 @@
 //! Flags of a Megatron-LM job, read as Megatron-LM reads them: stages and layers from a layout string, or from counts of
-//! layers; groups of micro-batches; recomputation. Other flags of the job are passed over.
+//! layers; groups and number of micro-batches; recomputation. Other flags of the job are passed over, unless they are one of
+//! these but for a slip.
 
 use super::{Entry, Imported, Options, finish, parse_layout, total};
 use crate::megatron::{Item, MOST, Setting, setting::MODULES};
@@ -28,6 +29,15 @@ const GRANULARITY: &str = "--recompute-granularity";
 const METHOD: &str = "--recompute-method";
 const RECOMPUTED: &str = "--recompute-num-layers";
 const RECOMPUTED_MODULES: &str = "--recompute-modules";
+
+/// Flags of the batch and the machine, which alone say nothing of a pipeline.
+const BATCH: [&str; 6] = [GLOBAL_BATCH, MICRO_BATCH, REPLICAS, WORLD, TENSOR, CONTEXT];
+const GLOBAL_BATCH: &str = "--global-batch-size";
+const MICRO_BATCH: &str = "--micro-batch-size";
+const REPLICAS: &str = "--data-parallel-size";
+const WORLD: &str = "--world-size";
+const TENSOR: &str = "--tensor-model-parallel-size";
+const CONTEXT: &str = "--context-parallel-size";
 
 /// Flags with one value.
 const ONE: [&str; 12] =
@@ -58,11 +68,11 @@ fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String
         }
         None => items(&flags.sizes(stages, decoders)?, mtp),
     };
-    let mut warnings = Vec::new();
+    let mut warnings = flags.passed_over();
     let setting = flags.setting(model, &mut warnings)?;
     let imported = finish(&virtual_stages, stages, &setting, model, options)?;
     let group = flags.positive(GROUP)?.filter(|_| imported.chunks > 1);
-    Ok(Imported { group, warnings, ..imported })
+    Ok(Imported { group, warnings, micro_batches: flags.micro_batches(stages)?, ..imported })
 }
 
 /// Items of virtual stages with so many decoders; the ends at the ends.
@@ -108,25 +118,37 @@ fn words(text: &str) -> Result<Vec<String>, String> {
 /// The flags that matter here; the last one counts, as for Megatron-LM.
 struct Flags {
     values: BTreeMap<&'static str, Vec<String>>,
+    /// Flags that do not matter.
+    others: usize,
 }
 
 impl Flags {
     fn of(words: &[String]) -> Result<Flags, String> {
-        let mut values = BTreeMap::new();
+        let (mut values, mut others) = (BTreeMap::new(), 0);
+        let one = || ONE.into_iter().chain(BATCH);
         for (at, word) in words.iter().enumerate() {
             let (name, own) =
                 word.split_once('=').map_or((word.as_str(), None), |(name, own)| (name, Some(own.to_owned())));
             let following = words[at + 1..].iter().take_while(|word| !word.starts_with("--")).cloned();
             if let Some(&flag) = BARE.iter().find(|&&flag| flag == name) {
                 values.insert(flag, Vec::new());
-            } else if let Some(&flag) = ONE.iter().find(|&&flag| flag == name) {
+            } else if let Some(flag) = one().find(|&flag| flag == name) {
                 let value = own.into_iter().chain(following).next();
                 values.insert(flag, vec![value.ok_or_else(|| format!("{flag} has no value"))?]);
             } else if name == RECOMPUTED_MODULES {
                 values.insert(RECOMPUTED_MODULES, own.map_or_else(|| following.collect(), |own| vec![own]));
+            } else if name.starts_with("--") {
+                let known = one().chain(BARE).chain([RECOMPUTED_MODULES]);
+                if let Some(near) = sapwood_machine::slip(name, known) {
+                    return Err(format!("{name} is no flag, did you mean {near}?"));
+                }
+                others += 1;
             }
         }
-        Ok(Flags { values })
+        if values.keys().all(|flag| BATCH.contains(flag)) {
+            return Err(format!("no flag of a pipeline is there: {STAGES}, with {LAYERS} or {LAYOUT}"));
+        }
+        Ok(Flags { values, others })
     }
 
     fn has(&self, flag: &str) -> bool {
@@ -148,6 +170,43 @@ impl Flags {
             Some(0) => Err(format!("{flag} is 0; write 1 or more")),
             number => Ok(number),
         }
+    }
+
+    /// Says how many flags do not matter.
+    fn passed_over(&self) -> Vec<String> {
+        let flags = if self.others == 1 { "flag is" } else { "flags are" };
+        Vec::from_iter((self.others > 0).then(|| format!("{} other {flags} not read", self.others)))
+    }
+
+    /// Micro-batches of a step, where the flags say enough.
+    fn micro_batches(&self, stages: usize) -> Result<Option<usize>, String> {
+        let [samples, size, said, world] = [GLOBAL_BATCH, MICRO_BATCH, REPLICAS, WORLD].map(|flag| self.positive(flag));
+        let (samples, size, said, world) = (samples?, size?, said?, world?);
+        let (tensor, context) = (self.positive(TENSOR)?.unwrap_or(1), self.positive(CONTEXT)?.unwrap_or(1));
+        let derived = match world {
+            Some(world) => {
+                let each = [tensor, context].into_iter().try_fold(stages, usize::checked_mul);
+                let each = each.filter(|&each| world.is_multiple_of(each));
+                let each = each.ok_or_else(|| {
+                    format!(
+                        "{WORLD} {world} is no multiple of {tensor} x {context} x {stages} (tensor, context, pipeline)"
+                    )
+                })?;
+                Some(world / each)
+            }
+            None => None,
+        };
+        if let (Some(said), Some(derived)) = (said, derived)
+            && said != derived
+        {
+            return Err(format!("{REPLICAS} is {said}, and {WORLD} makes {derived} replicas"));
+        }
+        let (Some(samples), Some(size), Some(replicas)) = (samples, size, said.or(derived)) else { return Ok(None) };
+        let each = size.checked_mul(replicas).filter(|&each| samples.is_multiple_of(each));
+        let each = each.ok_or_else(|| {
+            format!("{GLOBAL_BATCH} {samples} is no multiple of {size} x {replicas} ({MICRO_BATCH}, replicas)")
+        })?;
+        Ok(Some(samples / each))
     }
 
     /// Layers of each virtual stage, where no layout says it (`get_num_layers_to_build`).
@@ -198,6 +257,9 @@ impl Flags {
 
     /// Recomputation.
     fn setting(&self, model: &Model, warnings: &mut Vec<String>) -> Result<Setting, String> {
+        if let Some(other) = self.value(GRANULARITY).filter(|&said| self.has(ACTIVATIONS) && said != "selective") {
+            return Err(format!("{ACTIVATIONS} means {GRANULARITY} selective, and {GRANULARITY} is {other}"));
+        }
         let granularity = self.value(GRANULARITY).or(self.has(ACTIVATIONS).then_some("selective"));
         match (granularity, self.value(METHOD), self.number(RECOMPUTED)?) {
             (None, ..) => Ok(Setting::None),

@@ -16,9 +16,23 @@ pub(super) const ENTRY: Entry = Entry {
     read,
 };
 
+/// Keys that say something of a plan.
+const KEYS: [&str; 7] = [
+    "pipeline_stage",
+    "pipeline_num",
+    "pp_interleave_num",
+    "offset",
+    "recompute",
+    "select_recompute",
+    "select_comm_recompute",
+];
+
 fn read(text: &str, model: &Model, options: &Options) -> Result<Imported, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: Value = serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())?;
+    if KEYS.iter().all(|key| matches!(find(&file, &[key]), Ok(None))) {
+        return Err(format!("no key of a pipeline is there, of {}", KEYS.join(", ")));
+    }
     super::no_pinned_layers(model)?;
     if total(model, Role::Mtp) > 0 {
         return Err("layers that predict further tokens have no place in its offsets".to_owned());

@@ -1,6 +1,7 @@
 //! The rules that Megatron-LM checks of a layout (`PipelineParallelLayerLayout`), each with a name.
 
 use super::{Item, count};
+use crate::schedule::Grouping;
 
 /// What a layout is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,24 @@ type Checked = std::result::Result<(), Broken>;
 
 fn hold(holds: bool, rule: &'static str, what: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(Broken { rule, what: what() }) }
+}
+
+/// Checks how the micro-batches of several chunks are grouped.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn groups(group: Grouping, stages: usize, micro_batches: usize) -> Checked {
+    let size = match group {
+        Grouping::First => stages,
+        Grouping::Uniform(size) => size,
+    };
+    hold((stages..=micro_batches).contains(&size), "stages <= group <= micro-batches", || {
+        format!("groups of {size} of {micro_batches} micro-batches on {stages} stages")
+    })?;
+    let rest = micro_batches.checked_rem(size).unwrap_or(0);
+    hold(rest == 0 || rest >= stages, "no rest of a group below the stages", || {
+        format!("{micro_batches} micro-batches in groups of {size} leave {rest}, on {stages} stages")
+    })
 }
 
 impl Rules {

@@ -29,13 +29,7 @@ impl Grouping {
 
     /// Whether Megatron-LM takes it: groups of at least S and at most M, and a remainder of none or at least S.
     pub fn megatron_accepts(self, stages: usize, micro_batches: usize) -> bool {
-        match self {
-            Grouping::First => micro_batches.is_multiple_of(stages),
-            Grouping::Uniform(size) => {
-                let rest = if size == 0 { 1 } else { micro_batches % size };
-                (stages..=micro_batches).contains(&size) && (rest == 0 || rest >= stages)
-            }
-        }
+        crate::megatron::rules::groups(self, stages, micro_batches).is_ok()
     }
 }
 

@@ -16,12 +16,6 @@ pub(crate) fn check_place(flag: &str, path: &Path, beginning: &str) -> Result<()
     Err(Failure::usage(format!("{flag} {}: {why}", path.display())))
 }
 
-/// Refuses a `--report` that cannot become one.
-pub(crate) fn check_report(cx: &Context) -> Result<(), Failure> {
-    let place = |path: &std::path::PathBuf| check_place("--report", path, sapwood_report::BEGINNING);
-    cx.flags.report.as_ref().map_or(Ok(()), place)
-}
-
 /// Writes a report.
 pub(crate) fn write(cx: &Context, path: &Path, report: &Report) -> Result<(), Failure> {
     let text = report.html();

@@ -48,6 +48,11 @@ enum Command {
 
 impl Run for Box<Plan> {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
+        let draws = matches!(self.command, None | Some(Command::Simulate(_) | Command::Explain(_)));
+        if cx.flags.report.is_some() && !draws {
+            return Err(Failure::usage("--report: only `sapwood plan MODEL`, `simulate` and `explain` make reports")
+                .hint("sapwood plan simulate MODEL --plan PLAN.json --report FILE.html"));
+        }
         match self.command {
             None => self.solve.run(cx),
             Some(Command::Simulate(flags)) => flags.run(cx),

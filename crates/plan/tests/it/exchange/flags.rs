@@ -60,6 +60,17 @@ fn flags_that_megatron_refuses_are_refused() {
         ("--recompute-granularity full --recompute-method some --recompute-num-layers 1", 8, "is some, not block"),
         ("--recompute-granularity full --recompute-method uniform --recompute-num-layers 2", 8, "groups of 2"),
         ("--recompute-activations --recompute-method block", 8, "go with"),
+        (
+            "--recompute-activations --recompute-granularity full --recompute-method uniform --recompute-num-layers 1",
+            8,
+            "means --recompute-granularity selective, and --recompute-granularity is full",
+        ),
+        ("--recompute-granularty full", 8, "did you mean --recompute-granularity?"),
+        ("--num_layers 8", 8, "did you mean --num-layers?"),
+        ("--micro-batch-size 0", 8, "is 0; write 1 or more"),
+        ("--global-batch-size 9 --micro-batch-size 2 --data-parallel-size 2", 8, "9 is no multiple of 2 x 2"),
+        ("--world-size 20 --tensor-model-parallel-size 2", 8, "20 is no multiple of 2 x 1 x 4"),
+        ("--world-size 16 --data-parallel-size 2", 8, "is 2, and --world-size makes 4"),
     ] {
         let found = job(&format!("{four} {flags}"), layers).unwrap_err();
         assert!(found.contains(message), "{flags}: {found}");
@@ -88,7 +99,34 @@ fn recomputation_is_read() {
     assert_eq!(kinds(&format!("{full} 2 --recompute-method block")), [[(4, 2), (0, 1)], [(4, 2), (0, 1)]]);
     assert_eq!(kinds(&format!("{full} 9 --recompute-method block")), [[(4, 3)], [(4, 3)]]);
     let imported = job("--recompute-granularity selective --recompute-modules moe_act layernorm --seed 1", 2).unwrap();
-    assert_eq!(imported.warnings, ["--recompute-modules moe_act layernorm: taken as the model's kind selective"]);
+    let taken = "--recompute-modules moe_act layernorm: taken as the model's kind selective";
+    assert_eq!(imported.warnings, ["1 other flag is not read", taken]);
+}
+
+#[test]
+fn texts_without_a_pipeline_are_refused() {
+    for text in ["", "hello", "--lr 1e-4", "--global-batch-size 8 --micro-batch-size 1"] {
+        let message = job(text, 8).unwrap_err();
+        assert!(
+            message.contains("no flag of a pipeline is there: --pipeline-model-parallel-size"),
+            "{text}: {message}"
+        );
+    }
+    for text in ["", "a: 1\nb: [2]", "micro_batch_num: 4"] {
+        let options = Options { stages: Some(2), ..Options::default() };
+        let message = read("mindformers_yaml", text, &model(&[4]), &options).unwrap_err();
+        assert!(message.contains("no key of a pipeline is there, of pipeline_stage"), "{text}: {message}");
+    }
+}
+
+#[test]
+fn micro_batches_follow_from_the_batch_where_they_can() {
+    let four = "--pipeline-model-parallel-size 4 --global-batch-size 64 --micro-batch-size 2";
+    let micro_batches = |more: &str| job(&format!("{four} {more}"), 8).unwrap().micro_batches;
+    assert_eq!(micro_batches(""), None);
+    assert_eq!(micro_batches("--data-parallel-size 4"), Some(8));
+    assert_eq!(micro_batches("--world-size 32 --tensor-model-parallel-size 2 --context-parallel-size 2"), Some(16));
+    assert_eq!(micro_batches("--world-size 16 --data-parallel-size 4"), Some(8));
 }
 
 proptest! {

@@ -70,9 +70,6 @@ struct Judged {
 
 impl Run for Box<Compare> {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
-        if cx.flags.report.is_some() {
-            return Err(Failure::usage("--report: compare makes none"));
-        }
         let model = self.given.model(cx)?;
         let problem = self.given.problem(cx, model, self.given.stages(None)?)?;
         let request = self.search.request(cx, &self.given, &problem, Express::Any)?;

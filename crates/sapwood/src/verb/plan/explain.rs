@@ -3,9 +3,8 @@
 use super::given::Given;
 use super::simulate::{exceeding, judge};
 use super::stated::{Planned, Stated};
-use super::{page, tables};
+use super::{exports, page, tables};
 use crate::cli::{Context, Exit, Failure, Run};
-use crate::verb::page::check_report;
 use crate::verb::table::aligned;
 use clap::Args;
 use sapwood_plan::explain::{self, Difference, Formula, Gradient};
@@ -13,6 +12,7 @@ use sapwood_plan::report::{self, Step, Summary};
 use sapwood_plan::simulate::Vectors;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 /// Gains that are printed.
 const PRINTED: usize = 8;
@@ -53,7 +53,9 @@ struct Report {
 impl Run for Box<Explain> {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         let planned = self.stated.read(cx, &self.given)?;
-        check_report(cx)?;
+        let against = self.against.as_deref().map(Path::new);
+        let inputs: Vec<&Path> = self.given.file().into_iter().chain(self.stated.file()).chain(against).collect();
+        exports::check_places(cx, &inputs, &[], None)?;
         let outcome = judge(&planned, &self.given)?;
         let Planned { problem, order, layout, warnings } = &planned;
         let summary = Summary::new(problem, order, layout, &outcome, self.given.micro_batch_size)?;

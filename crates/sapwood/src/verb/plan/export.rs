@@ -3,7 +3,7 @@
 use super::exports::{self, Export, Exported};
 use crate::cli::{Context, Exit, Failure, Run};
 use clap::Args;
-use sapwood_plan::export::{self as exporters, Plan};
+use sapwood_plan::export::Plan;
 use sapwood_plan::import;
 use sapwood_plan::schedule::Grouping;
 use serde::Serialize;
@@ -28,9 +28,7 @@ struct Report {
 
 impl Run for ExportPlan {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
-        for export in &self.exports {
-            exporters::find(&export.kind)?;
-        }
+        exports::check_places(cx, &[&self.plan], &self.exports, None)?;
         let place = self.plan.display();
         let text = String::from_utf8(sapwood_files::read(&self.plan)?);
         let text = text.map_err(|_| Failure::usage(format!("{place}: no UTF-8 text")))?;

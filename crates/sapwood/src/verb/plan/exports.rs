@@ -1,11 +1,11 @@
 //! Plans written for frameworks: all texts are made before anything is written.
 
-use crate::cli::Failure;
+use crate::cli::{Context, Failure};
 use crate::verb::page::check_place;
 use sapwood_plan::export::{self, Plan};
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// `KIND=PATH` of the command line.
@@ -28,38 +28,49 @@ impl FromStr for Export {
     }
 }
 
-impl Export {
-    /// Refuses a kind that is not there.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        export::find(&self.kind)?;
-        Ok(())
-    }
-}
-
-/// Refuses places that cannot have what goes there, and one place for two texts, before any work is done. Files that are
-/// replaced must look like what replaces them.
-pub(super) fn check_places(exports: &[Export], out: Option<&Path>) -> Result<(), Failure> {
-    let mut all: Vec<(&str, &Path)> = out.iter().map(|path| ("--out", *path)).collect();
-    let files = exports.iter().filter(|export| export.path != "-");
-    all.extend(files.map(|export| ("--export", Path::new(&export.path))));
-    let real = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-        folder.canonicalize().map(|folder| folder.join(path.file_name().unwrap_or_default()))
-    };
-    for (at, (flag, path)) in all.iter().enumerate() {
-        let beginning = if *flag == "--out" { BEGINNING } else { "" };
-        check_place(flag, path, beginning)?;
-        let place = real(path)?;
-        let twice = all[..at].iter().any(|(_, other)| real(other).is_ok_and(|other| other == place));
-        if twice {
-            return Err(Failure::usage(format!("{flag} {}: another output goes there", path.display())));
+/// Refuses, before any work is done, places that cannot have what goes there, that of an input, and one place for two
+/// outputs, the report among them. Files that are replaced must look like what replaces them.
+pub(super) fn check_places(
+    cx: &Context,
+    inputs: &[&Path],
+    exports: &[Export],
+    out: Option<&Path>,
+) -> Result<(), Failure> {
+    let mut all = Vec::new();
+    for export in exports {
+        let entry = export::find(&export.kind)?;
+        if export.path != "-" {
+            all.push(("--export", Path::new(&export.path), entry.beginning));
         }
+    }
+    if let Some(path) = out {
+        all.push(("--out", path, export::find("plan_json")?.beginning));
+    }
+    all.extend(cx.flags.report.as_deref().map(|path| ("--report", path, sapwood_report::BEGINNING)));
+    let mut taken: Vec<(PathBuf, &str)> =
+        inputs.iter().filter_map(|path| Some((path.canonicalize().ok()?, "it is an input"))).collect();
+    for (flag, path, beginning) in all {
+        let wrong = |why: &str| Failure::usage(format!("{flag} {}: {why}", path.display()));
+        let place = real(path);
+        if let Some((_, why)) = taken.iter().find(|(other, _)| Some(other) == place.as_ref()) {
+            return Err(wrong(why));
+        }
+        check_place(flag, path, beginning)?;
+        // A device takes any number of texts.
+        taken.extend(
+            place.filter(|place| place.is_file() || !place.exists()).map(|place| (place, "another output goes there")),
+        );
     }
     Ok(())
 }
 
-/// How the file of `--out` begins.
-const BEGINNING: &str = "{\n  \"schema\": \"sapwood.plan.";
+/// Where a path leads; the file need not be there.
+fn real(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    path.canonicalize()
+        .or_else(|_| Ok::<_, std::io::Error>(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
+        .ok()
+}
 
 /// What was written.
 #[derive(Debug, Clone, Serialize)]

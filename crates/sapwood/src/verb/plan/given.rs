@@ -37,7 +37,7 @@ pub(super) struct Given {
     transient: bool,
     /// The unit of times, where the model does not tell
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms", "s"])]
-    time_unit: Option<String>,
+    pub(super) time_unit: Option<String>,
     /// Time of a transfer between neighbouring stages, in the unit of the model [default: the model's, else 0]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub(super) link_time: Option<f64>,
@@ -57,7 +57,7 @@ pub(super) struct Given {
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) micro_batch_size: u32,
     /// Replicas of the pipeline (data parallel)
-    #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "D", default_value_t = 1, conflicts_with = "micro_batches", value_parser = clap::value_parser!(u32).range(1..))]
     dp: u32,
 }
 
@@ -75,6 +75,11 @@ impl Given {
     /// Whether a model is named.
     pub(super) fn has_model(&self) -> bool {
         self.model.is_some()
+    }
+
+    /// The file of the model.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.model.as_deref().filter(|name| *name != "-").map(Path::new)
     }
 
     /// How the caps are stated.

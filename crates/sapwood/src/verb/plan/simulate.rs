@@ -2,9 +2,8 @@
 
 use super::given::Given;
 use super::stated::{Planned, Stated, group};
-use super::{page, tables};
+use super::{exports, page, tables};
 use crate::cli::{Context, Exit, Failure, Run};
-use crate::verb::page::check_report;
 use clap::Args;
 use sapwood_plan::layout::{self, Layout};
 use sapwood_plan::model::{KindCost, MemoryUnit, Model, Role, Segment};
@@ -15,6 +14,7 @@ use sapwood_plan::schedule::{self, Dims, Grouping};
 use sapwood_plan::simulate::Order;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 /// Say exactly how long a plan takes, how much each stage keeps in memory, and where the bubble is
 ///
@@ -38,7 +38,8 @@ pub(super) struct Simulate {
 #[derive(Debug, Args)]
 struct Raw {
     /// Forward times by chunk and stage, such as [[8,8,8,8.8]]; in place of a model
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["model", "plan_of"])]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["model", "plan_of", "recompute", "sapp_time",
+        "transient", "allow_empty", "megatron_multi_loss"])]
     forward: Option<String>,
     /// Backward times likewise; where the schedule splits backwards, those of the input alone [default: twice the forward,
     /// or as long as it where they are split]
@@ -76,7 +77,8 @@ impl Run for Box<Simulate> {
                     .hint("sapwood plan simulate --forward '[[8,8,8,8.8]]' --micro-batches 16"));
             }
         };
-        check_report(cx)?;
+        let inputs: Vec<&Path> = self.given.file().into_iter().chain(self.stated.file()).collect();
+        exports::check_places(cx, &inputs, &[], None)?;
         let outcome = judge(&planned, &self.given)?;
         let Planned { problem, order, layout, warnings } = &planned;
         let trace = outcome.trace.as_ref();
@@ -161,7 +163,7 @@ impl Simulate {
             constant: Vec::new(),
             tails: Vec::new(),
             link: self.given.link_time.unwrap_or(0.0),
-            time_unit: None,
+            time_unit: self.given.time_unit.clone(),
             memory_unit: MemoryUnit::Raw,
             warnings: Vec::new(),
         };

@@ -6,7 +6,6 @@ use super::search::{Search, limit};
 use super::{page, tables};
 use crate::cli::resources::peak_rss_bytes;
 use crate::cli::{Context, Exit, Failure, Run};
-use crate::verb::page::check_report;
 use clap::Args;
 use sapwood_files::interrupt;
 use sapwood_plan::export;
@@ -16,7 +15,7 @@ use sapwood_plan::problem::Problem;
 use sapwood_plan::report::Summary;
 use sapwood_plan::solve::{self as choose, Best, Considered, Express, Infeasible, Request, Solved};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Debug, Args)]
@@ -90,9 +89,8 @@ impl Run for Solve {
             // The other half says what the restriction costs.
             request.moves /= 2;
         }
-        check_report(cx)?;
-        exports::check_places(&self.export, self.out.as_deref())?;
-        self.export.iter().try_for_each(Export::check)?;
+        let inputs: Vec<&Path> = self.given.file().into_iter().chain(self.from.as_deref()).collect();
+        exports::check_places(cx, &inputs, &self.export, self.out.as_deref())?;
         interrupt::install()?;
         let limit = limit(self.search.time_limit.as_deref())?;
         let stop = || interrupt::requested() || limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);

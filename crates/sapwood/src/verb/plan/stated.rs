@@ -5,7 +5,7 @@ use crate::cli::{Context, Failure};
 use clap::Args;
 use sapwood_plan::import::{self, Imported};
 use sapwood_plan::layout::Layout;
-use sapwood_plan::megatron::Setting;
+use sapwood_plan::megatron::{Setting, rules};
 use sapwood_plan::model::Model;
 use sapwood_plan::problem::Problem;
 use sapwood_plan::schedule::{self, Dims, Grouping};
@@ -65,6 +65,11 @@ impl Stated {
         }
     }
 
+    /// The file of the plan.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.plan.as_deref().or(self.yaml.as_deref())
+    }
+
     /// The stated plan of the given model.
     pub(super) fn read(&self, cx: &Context, given: &Given) -> Result<Planned, Failure> {
         let model = given.model(cx)?;
@@ -76,6 +81,10 @@ impl Stated {
             (None, None) => Grouping::First,
         };
         let micro_batches = given.micro_batches(imported.micro_batches)?;
+        if self.megatron_flags.is_some() && self.group.is_none() && imported.chunks > 1 {
+            let groups = rules::groups(group, stages, micro_batches);
+            groups.map_err(|broken| Failure::usage(format!("--megatron-flags: {broken}")))?;
+        }
         let dims = Dims { stages, chunks: imported.chunks, micro_batches, group };
         let default = if imported.chunks > 1 { "interleaved" } else { "1f1b" };
         let name = self.schedule.as_deref().or(imported.schedule).unwrap_or(default);

@@ -77,6 +77,16 @@ fn two_plans_differ_where_they_do() {
     let ran = plan(&[&flags[..], &["--layout", even, "--memory", "56000MB"]].concat());
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("stage 0 does not fit: its peak is 114920 MB, its memory 56000 MB"), "{}", ran.stderr);
+    for (flags, batches, why) in [
+        ("--microbatch-group-size-per-virtual-pipeline-stage 8", "32", "rule 'stages <= group <= micro-batches'"),
+        ("--microbatch-group-size-per-virtual-pipeline-stage 32", "33", "leave 1, on 16 stages"),
+        ("", "33", "leave 1, on 16 stages"),
+        ("--global-batch-size 64 --micro-batch-size 1 --data-parallel-size 2", "33", "the plan states 32"),
+    ] {
+        let job = format!("--pipeline-model-parallel-size 16 --num-layers-per-virtual-pipeline-stage 3 {flags}");
+        let ran = refused(&["explain", &model, "--micro-batches", batches, "--megatron-flags", &job]);
+        assert!(ran.contains(why), "{flags}: {ran}");
+    }
     for wrong in ["Et*95|L", "E(t*6|)*15t*6", "Ex", ""] {
         assert!(refused(&[&flags[..], &["--layout", wrong]].concat()).contains("--layout"), "{wrong}");
     }

@@ -50,6 +50,8 @@ fn chunks_links_and_text() {
     let blocking = with(&["--link-time", "0.1", "--link", "blocking"]);
     assert!(blocking["makespan"].as_f64() > with(&["--link-time", "0.1"])["makespan"].as_f64());
     assert_eq!((&blocking["critical"], &blocking["stage"][0]["busy"]), (&json!([]), &Value::Null));
+    let seconds = with(&["--time-unit", "ms"]);
+    assert_eq!((&seconds["time_unit"], &seconds["makespan_s"]), (&json!("ms"), &json!(0.1458)));
     let text = simulate(&[&chunks[..], &["--timeline"]].concat()).stdout;
     assert!(text.starts_with("interleaved: 4 stages, 2 chunks, 8 micro-batches: makespan 145.8\n"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains(" to ")).count(), 2 * 8 * 8);
@@ -72,6 +74,10 @@ fn bad_input_is_named() {
     assert!(more(&["--weight", "[[1,1],[1,1]]"]).contains("does not split"));
     assert!(more(&["--group", "uniform:0"]).contains("--group"));
     assert!(more(&["--link-time", "-1"]).contains("--link-time"));
+    for without in [&["--recompute", "full"][..], &["--transient"], &["--sapp-time", "total"], &["--allow-empty"]] {
+        assert!(more(without).contains("cannot be used with"), "{without:?}");
+    }
+    assert!(more(&["--dp", "2"]).contains("cannot be used with"));
     let wide = "[[1,1,1,1,1],[1,1,1,1,1],[1,1,1,1,1]]";
     let stuck = refused(&["--forward", wide, "--micro-batches", "7", "--group", "uniform:6"]);
     assert!(stuck.contains("deadlocks, blocked at stage 0: F("), "{stuck}");

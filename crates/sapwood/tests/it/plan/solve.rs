@@ -137,14 +137,48 @@ fn outputs_go_where_they_can_and_replace_nothing_of_another_kind() {
     assert!(say(&["-o", &path("no/plan.json")]).contains("its folder is not there"));
     let export = format!("plan_json={}", path("plan.json"));
     assert!(say(&["-o", &path("plan.json"), "--export", &export]).contains("another output goes there"));
+    for export in ["megatron", "mindformers", "plan_json"] {
+        let export = format!("{export}={}", path("mine.txt"));
+        assert!(say(&["--export", &export]).contains("it holds something else"), "{export}");
+    }
+    let page = format!("megatron={}", path("page.html"));
+    assert!(say(&["--report", &path("page.html"), "--export", &page]).contains("another output goes there"));
     assert!(!folder.path().join("plan.json").exists());
     assert_eq!(std::fs::read_to_string(path("mine.txt")).unwrap(), "mine");
     let many = ["--stages", "4294967295", "--micro-batches", "8"];
     assert!(refused(&[&[model.as_str()], &many[..]].concat()).contains("the model has 98 layers"));
-    // A plan replaces a plan.
-    let out = path("plan.json");
-    let flags = [&[model.as_str(), "--moves", "0", "--chunks", "1", "-o", &out][..], &REFERENCE].concat();
-    assert_eq!(found(&flags)["status"], found(&flags)["status"]);
+    // A plan replaces a plan, and flags replace flags.
+    let (out, yaml) = (path("plan.json"), path("plan.yaml"));
+    let export = format!("mindformers={yaml}");
+    let flags = [&[model.as_str(), "--moves", "0", "--chunks", "1", "-o", &out, "--export", &export][..], &REFERENCE];
+    assert_eq!(found(&flags.concat())["status"], found(&flags.concat())["status"]);
+    // An input is never replaced, by whichever name it is called.
+    std::fs::copy(&model, path("model.json")).unwrap();
+    std::os::unix::fs::symlink(path("model.json"), path("link.json")).unwrap();
+    let model = path("model.json");
+    let judge = ["simulate", &model, "--plan", &out];
+    for (verb, output) in [
+        ([&[model.as_str()], &REFERENCE[..]].concat(), vec!["--out", "link.json"]),
+        ([&[model.as_str()], &REFERENCE[..]].concat(), vec!["--export", "plan_json=link.json"]),
+        ([&[model.as_str(), "--from", &out], &REFERENCE[..]].concat(), vec!["--out", "plan.json"]),
+        (judge.to_vec(), vec!["--report", "plan.json"]),
+        (
+            ["explain"].iter().chain(&judge[1..]).copied().chain(["--against", &yaml]).collect(),
+            vec!["--report", "plan.yaml"],
+        ),
+        (vec!["export", &out], vec!["plan_json=plan.json"]),
+    ] {
+        let ran = Program::new(env!("CARGO_BIN_EXE_sapwood"))
+            .args(["plan"])
+            .args(&verb)
+            .args(&output)
+            .within(folder.path())
+            .run()
+            .unwrap();
+        assert!(ran.code == Some(2) && ran.stderr.contains("it is an input"), "{output:?}: {}", ran.stderr);
+    }
+    assert!(refused(&["export", &out, "plan_json=-", "--report", &path("new.html")]).contains("make reports"));
+    assert!(refused(&["presets", "--report", &path("new.html")]).contains("make reports"));
 }
 
 #[test]
