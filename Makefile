@@ -6,7 +6,7 @@ SHELL := /bin/bash
 CARGO ?= cargo
 NEED := .ci/need
 # For `make bench`: which tools; PEERS, REPS, THREADS are read by bench/run.sh itself.
-TOOLS ?= sparse train graph targets
+TOOLS ?= sparse train graph plan targets
 
 .PHONY: help demo build test test-long bench doc
 
@@ -32,7 +32,7 @@ test-long: ## what is too slow for make test: the ignored tests, and more proper
 	@$(NEED) cc cargo
 	PROPTEST_CASES=4096 $(CARGO) test --workspace --tests --release --locked -- --include-ignored --skip allocations_of_repeated_work --skip sweeps_allocate_nothing_alone
 
-bench: ## our time and the peers' time in one run; writes docs/benchmarks.md (TOOLS="sparse train graph targets", PEERS=none, REPS=9)
+bench: ## our time and the peers' time in one run; writes docs/benchmarks.md and docs/plan.md (TOOLS="sparse train graph plan targets", PEERS=none, REPS=9)
 	@$(NEED) cc cargo $(if $(filter none,$(PEERS)),,python)
 	bench/run.sh $(TOOLS)
 

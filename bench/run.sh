@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Measures Sapwood beside its peers and refreshes the tables in docs/benchmarks.md.
 #
-#   bench/run.sh [sparse] [train] [graph] [targets]      default: all
+#   bench/run.sh [sparse] [train] [graph] [plan] [targets]      default: all
 #
 # targets: what has a target but no peer, the default job (minutes) and the memory of 64 layers
+#
+# plan: the planner by its targets, on all processors, to docs/plan.md; its peer is a program in C (needs cc)
 #
 # REPS      rounds per case                          (default 9)
 # THREADS   list of thread counts, one run for each  (default "1 N", N = processors)
@@ -19,7 +21,7 @@ reps=${REPS:-9}
 processors=$(getconf _NPROCESSORS_ONLN)
 threads=${THREADS:-1$([ "$processors" -gt 1 ] && echo " $processors")}
 tools=("$@")
-[ ${#tools[@]} -gt 0 ] || tools=(sparse train graph targets)
+[ ${#tools[@]} -gt 0 ] || tools=(sparse train graph plan targets)
 
 # The peers' Python. A package that cannot be installed costs only the peers that need it.
 if [ "${PEERS:-}" != none ] && [ -z "${SAPWOOD_PYTHON:-}" ]; then
@@ -38,6 +40,7 @@ peers() {
         *:sparse) echo scipy,scipy-inplace,torch ;;
         *:train) echo scipy,pyg,torch ;;
         *:graph) echo networkx,igraph,scipy,pyg ;;
+        *:plan) echo c-twin ;;
     esac
 }
 
@@ -48,6 +51,13 @@ for tool in "${tools[@]}"; do
     if [ "$tool" = targets ]; then
         echo "bench: targets, $processors threads" >&2
         python3 bench/targets.py target/release/sapwood docs/benchmarks.md --threads "$processors"
+        continue
+    fi
+    if [ "$tool" = plan ]; then
+        echo "bench: plan, $processors threads" >&2
+        target/release/sapwood bench plan --json --threads "$processors" --reps "$reps" --peers "$(peers plan)" \
+            > target/bench/plan.json || [ $? -eq 1 ]
+        python3 bench/table.py docs/plan.md target/bench/plan.json
         continue
     fi
     rm -f "target/bench/$tool-"*.json # an earlier run may have had other threads or versions

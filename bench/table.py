@@ -1,7 +1,7 @@
 """Puts the ratios of benchmark runs into a Markdown page: table.py PAGE RUN.json...
 
 A run is the output of `sapwood bench TOOL --json`. The text between `<!-- bench:TOOL -->` and `<!-- /bench:TOOL -->`
-is replaced by a table made from all runs of TOOL. Seconds are left out: they say more about the machine than about us.
+is replaced by a table made from all runs of TOOL. Seconds of runs are left out: they say more about the machine than about us.
 """
 
 import json
@@ -13,15 +13,20 @@ from pathlib import Path
 OURS = "sapwood"
 
 
-def table(runs):
-    """Lines of Markdown: what was compared, then a row per case and thread count, a column per other system."""
-    versions = {s["name"]: s["version"] for run in runs for s in run["systems"]}
-    others = [name for name in versions if name != OURS]
+def heading(runs, versions):
+    """Lines of Markdown: on what, and who took part."""
     host = runs[0]["measured"]["host"]
     loads = ", ".join(f"{run['measured']['host']['load1']}" for run in runs)
     yield f"{host['cpu'] or 'unknown processor'}, {host['cores']} processors, **shared with other work** (load average at the start of each run: {loads})."
     yield "Versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()) + "."
     yield ""
+
+
+def table(runs):
+    """Lines of Markdown: what was compared, then a row per case and thread count, a column per other system."""
+    versions = {s["name"]: s["version"] for run in runs for s in run["systems"]}
+    others = [name for name in versions if name != OURS]
+    yield from heading(runs, versions)
     yield "| case | nodes | threads | " + " | ".join(others) + " |"
     yield "|---|---|---|" + "---|" * len(others)
     for key, rows in cases(runs):
@@ -30,6 +35,25 @@ def table(runs):
     for threads in dict.fromkeys(key[2] for key, _ in cases(runs)):
         means = [mean(runs, name, threads) for name in others]
         yield f"| **geometric mean** | | {threads} | " + " | ".join(means) + " |"
+
+
+def targets(runs):
+    """Lines of Markdown for `sapwood bench plan`: how many times as good as its target each measure is."""
+    yield from heading(runs, {s["name"]: s["version"] for run in runs for s in run["systems"]})
+    yield "| measure | threads | target | times as good | |"
+    yield "|---|---|---|---|---|"
+    for row in (row for run in runs for row in run["measured"]["rows"] if row["target"] is not None):
+        verdict = "**other result**" if not row["ok"] else "met" if row["share"] >= 1 else "**missed**"
+        yield f"| {row['measure']} | {row['threads']} | {amount(row)} | {row['share']:.2f} | {verdict} |"
+
+
+def amount(row):
+    """The target of a measure with its unit."""
+    sign = "≤" if row["unit"] in ("s", "B") else "≥"
+    value, unit = row["target"], row["unit"]
+    scales = {"s": [(1, "s"), (1e-3, "ms")], "B": [(1e6, "MB")], "/s": [(1e6, " million/s")], "×": [(1, "×")]}[unit]
+    scale, name = next(((scale, name) for scale, name in scales if value >= 0.1 * scale), scales[-1])
+    return f"{sign} {value / scale:g}{'' if name[0] in ' ×' else ' '}{name}"
 
 
 def cases(runs):
@@ -65,7 +89,8 @@ def main():
     text = page.read_text()
     for tool in dict.fromkeys(run["tool"] for run in runs):
         begin, end = f"<!-- bench:{tool} -->", f"<!-- /bench:{tool} -->"
-        lines = "\n".join(table([run for run in runs if run["tool"] == tool]))
+        own = [run for run in runs if run["tool"] == tool]
+        lines = "\n".join((targets if tool == "plan" else table)(own))
         pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.S)
         if not pattern.search(text):
             sys.exit(f"{page}: no {begin} … {end}")

@@ -19,6 +19,8 @@ pub struct Order {
     pub(super) steps: Vec<Step>,
     /// Position in `steps` of the step before on the same stage, plus one; 0 for the first.
     pub(super) before: Vec<u32>,
+    /// Position in `steps` of the last step of each stage, plus one.
+    pub(super) last: Vec<u32>,
 }
 
 /// An operation as a sweep sees it.
@@ -69,8 +71,8 @@ impl Order {
     /// [`Error::Order`] if an operation is missing, is there twice or on the wrong stage; [`Error::Deadlock`].
     pub fn of_lists(name: &str, shape: Shape, dims: &Dims, lists: Vec<Vec<Op>>) -> Result<Order> {
         check(name, shape, dims, &lists)?;
-        let (steps, before) = sweep(name, shape, dims, &lists)?;
-        Ok(Order { name: name.to_owned(), dims: dims.clone(), shape, lists, steps, before })
+        let Ready { steps, before, last } = sweep(name, shape, dims, &lists)?;
+        Ok(Order { name: name.to_owned(), dims: dims.clone(), shape, lists, steps, before, last })
     }
 
     /// Name of the schedule.
@@ -170,8 +172,15 @@ fn check(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<()>
     }
 }
 
+/// What [`sweep`] makes of lists: the fields of an [`Order`].
+struct Ready {
+    steps: Vec<Step>,
+    before: Vec<u32>,
+    last: Vec<u32>,
+}
+
 /// One operation from each stage in turn, as soon as it can run.
-fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<(Vec<Step>, Vec<u32>)> {
+fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Ready> {
     let total: usize = lists.iter().map(Vec::len).sum();
     let kinds = if shape.splits_backward { 3 } else { 2 };
     let mut position = vec![0u32; kinds * dims.virtual_stages() * dims.micro_batches];
@@ -204,7 +213,7 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<(Ve
             return Err(Error::Deadlock { schedule: name.to_owned(), heads: heads.collect() });
         }
     }
-    Ok((steps, before))
+    Ok(Ready { steps, before, last })
 }
 
 /// The hop that an operation's data come over: 1 + virtual stage for forwards (from the one before), 1 + virtual stages +

@@ -30,7 +30,7 @@ impl Path {
     }
 
     /// The critical path of the last run of `sweep`. Where an operation waited for its stage and its data alike, the path goes
-    /// on along the stage. O(length of the path), and O(operations) for the last operation of each stage.
+    /// on along the stage. O(length of the path).
     pub fn of<T: Time>(order: &Order, durations: &Durations<T>, sweep: &Sweep<T>) -> Path {
         let mut path = Path {
             steps: Vec::new(),
@@ -38,17 +38,15 @@ impl Path {
             links: vec![0; durations.links.len()],
             stage: 0,
         };
-        let mut last = vec![0; order.dims().stages];
-        order.steps.iter().enumerate().for_each(|(at, step)| last[step.stage as usize] = at + 1);
         let ends = &sweep.ends;
         let mut best: Option<T> = None;
-        for (stage, &at) in last.iter().enumerate() {
-            let end = ends[at] + durations.tails[stage];
+        for (stage, &at) in order.last.iter().enumerate() {
+            let end = ends[at as usize] + durations.tails[stage];
             if best.is_none_or(|best| best < end) {
                 (best, path.stage) = (Some(end), stage);
             }
         }
-        let mut at = last[path.stage];
+        let mut at = order.last[path.stage] as usize;
         while at > 0 {
             let step = order.steps[at - 1];
             path.steps.push(at - 1);
