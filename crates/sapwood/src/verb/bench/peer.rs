@@ -136,14 +136,15 @@ impl Launcher {
     /// What starts a peer; a program in C is compiled into `folder` first.
     fn command(&self, script: &str, folder: &Path) -> Result<Command, PeerError> {
         let path = self.scripts.join(script);
+        let compiled = path.extension().is_some_and(|extension| extension == "c");
+        if !compiled && self.python.components().count() > 1 && !self.python.exists() {
+            return Err(PeerError::NoPython { path: self.python.clone() });
+        }
         if !path.exists() {
             return Err(PeerError::NoScript { path });
         }
-        if path.extension().is_some_and(|extension| extension == "c") {
+        if compiled {
             return Ok(Command::new(compile(path, folder)?));
-        }
-        if self.python.components().count() > 1 && !self.python.exists() {
-            return Err(PeerError::NoPython { path: self.python.clone() });
         }
         let mut command = Command::new(&self.python);
         command.arg(path);
