@@ -1,9 +1,12 @@
 //! Steepest descent: the best single move until none is better.
 
-use super::Setting;
 use super::moves;
 use super::state::{Change, State};
+use super::{Setting, repair};
 use crate::simulate::Sweep;
+
+/// Moves that are tried to come nearer to the caps.
+const TRIED: usize = 1 << 18;
 
 /// Takes the best of all single moves as long as one is faster, or as fast with less recomputation, and nobody says stop.
 pub(super) fn descend(state: &mut State, setting: &Setting<'_>, stop: &(dyn Fn() -> bool + Sync)) {
@@ -21,19 +24,12 @@ fn best_neighbour(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Option<State> {
     let mut best: Option<State> = None;
-    for mut changes in neighbours(state, setting) {
+    for changes in neighbours(state, setting, 0..state.body.len()) {
         if stop() {
             return None;
         }
-        let mut other = state.clone();
-        changes.iter().for_each(|&change| other.apply(setting, change));
-        setting.rule.settle(setting, &mut other, &mut changes);
-        let (order, placement) = (setting.order, setting.order.shape().placement);
-        for change in &changes {
-            let stage = placement.of(change.virtual_stage, order.dims().stages).0;
-            other.peaks[stage] = setting.vectors.peak(order, stage, &other.memory).unwrap_or(u64::MAX);
-        }
-        if other.fits(setting) && setting.allows(&other, &changes) {
+        let Some(mut other) = changed(state, setting, changes) else { continue };
+        if other.fits(setting) {
             other.makespan = setting.makespan(&other, sweep);
             let key = |state: &State| (state.makespan, state.recomputed(setting));
             let better = key(&other) < key(state);
@@ -45,11 +41,58 @@ fn best_neighbour(
     best
 }
 
-/// Every transfer of a layer and every change of a kind.
-fn neighbours(state: &State, setting: &Setting<'_>) -> Vec<Vec<Change>> {
+/// A state after changes, if they are allowed; its makespan is that of before.
+fn changed(state: &State, setting: &Setting<'_>, mut changes: Vec<Change>) -> Option<State> {
+    let mut other = state.clone();
+    changes.iter().for_each(|&change| other.apply(setting, change));
+    setting.rule.settle(setting, &mut other, &mut changes);
+    let (order, placement) = (setting.order, setting.order.shape().placement);
+    for change in &changes {
+        let stage = placement.of(change.virtual_stage, order.dims().stages).0;
+        other.peaks[stage] = setting.vectors.peak(order, stage, &other.memory).unwrap_or(u64::MAX);
+    }
+    Some(other).filter(|other| setting.allows(other, &changes))
+}
+
+/// Comes as near to the caps as single moves go: layers of stages beyond their caps, the furthest one first, go where
+/// [`distance`] is least. The makespan is not kept up to date.
+pub(super) fn approach(state: &mut State, setting: &Setting<'_>, stop: &(dyn Fn() -> bool + Sync)) {
+    let caps = setting.problem.caps();
+    let mut left = TRIED;
+    loop {
+        let over = |stage: &usize| state.peaks[*stage].saturating_sub(caps[*stage]);
+        let mut stages: Vec<usize> = (0..caps.len()).filter(|stage| over(stage) > 0).collect();
+        stages.sort_by_key(|stage| std::cmp::Reverse(over(stage)));
+        let better = stages.into_iter().find_map(|stage| nearer(state, setting, stage, &mut left));
+        let Some(better) = better.filter(|_| left > 0 && !stop()) else { return };
+        *state = better;
+    }
+}
+
+/// The nearest of the states that a move away from a stage or a change of a kind on it makes, if it is nearer.
+fn nearer(state: &State, setting: &Setting<'_>, stage: usize, left: &mut usize) -> Option<State> {
+    let dims = setting.order.dims();
+    let own = (0..dims.chunks).map(|chunk| setting.order.shape().placement.virtual_stage(stage, chunk, dims.stages));
+    let all = neighbours(state, setting, own);
+    let tried = all.len().min(*left);
+    *left -= tried;
+    let others = all.into_iter().take(tried).filter_map(|changes| changed(state, setting, changes));
+    let nearest = others.min_by(|a, b| distance(a, setting).cmp(&distance(b, setting)).then(a.counts.cmp(&b.counts)));
+    nearest.filter(|other| distance(other, setting) < distance(state, setting))
+}
+
+/// How far a state is from fitting: misplaced layers, ticks of memory beyond the cap of the furthest stage, and of all.
+pub(super) fn distance(state: &State, setting: &Setting<'_>) -> (u64, u64, u128) {
+    let over = state.peaks.iter().zip(setting.problem.caps()).map(|(peak, cap)| peak.saturating_sub(*cap));
+    let (misplaced, all) = repair::excess(state, setting);
+    (misplaced, over.max().unwrap_or(0), all)
+}
+
+/// Every transfer of a layer from some virtual stages and every change of a kind there.
+fn neighbours(state: &State, setting: &Setting<'_>, stages: impl Iterator<Item = usize>) -> Vec<Vec<Change>> {
     let (k, items) = (state.body.len(), setting.problem.items());
     let mut all = Vec::new();
-    for from in 0..k {
+    for from in stages {
         for to in (0..k).filter(|&to| to != from) {
             // Each kind that the layer may have.
             for word in (0..items.len() as u32).map(|i| (u64::from(i) * (1 << 32) / items.len() as u64) as u32) {

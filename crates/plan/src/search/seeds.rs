@@ -1,7 +1,7 @@
 //! Where chains begin: uniform cuts with one kind of recomputation for all, and what makes them fit.
 
 use super::state::State;
-use super::{Options, Setting, repair};
+use super::{Options, Setting, descent, repair};
 use crate::simulate::Sweep;
 use crate::{Error, Result};
 
@@ -26,6 +26,7 @@ pub(super) fn feasible(
     }
     others.sort_by_key(|state| repair::excess(state, setting));
     others.truncate(REPAIRED);
+    let before = others.clone();
     for (number, state) in others.iter_mut().enumerate() {
         if stop() && !found.is_empty() {
             break;
@@ -33,7 +34,15 @@ pub(super) fn feasible(
         repair::walk(state, setting, options.seed, number)?;
         state.makespan = setting.makespan(state, &mut Sweep::new());
     }
-    let nearest = others.iter().min_by_key(|state| repair::excess(state, setting)).cloned();
+    if found.is_empty() && !others.iter().any(|state| state.fits(setting)) {
+        // The walks look for less excess in all, wherever it is; what is shown is near each cap.
+        others.extend(before);
+        for state in &mut others {
+            descent::approach(state, setting, stop);
+            state.makespan = setting.makespan(state, &mut Sweep::new());
+        }
+    }
+    let nearest = others.iter().min_by_key(|state| descent::distance(state, setting)).cloned();
     found.extend(others.into_iter().filter(|state| state.fits(setting)));
     found.sort_by(|a, b| a.compare(b, setting));
     match nearest {

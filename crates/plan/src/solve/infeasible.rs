@@ -7,8 +7,11 @@ use crate::{Error, Result, schedule};
 use sapwood_skeleton::Exec;
 use serde::Serialize;
 
-/// Relative precision of the least memory.
-const PRECISION: f64 = 2e-3;
+/// Significant digits of the least memory.
+const DIGITS: i32 = 5;
+
+/// Steps of the least margin to keep, in per cent.
+const MARGIN: f64 = 0.1;
 
 /// Why nothing fits, and what would make it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +33,9 @@ pub struct Remedy {
     pub change: String,
     /// The number in them, if there is one.
     pub value: Option<f64>,
+    /// The change is the smallest that was found to do, in steps of this, in the unit of the value; none where it is no
+    /// matter of size.
+    pub step: Option<f64>,
 }
 
 /// How the user states caps: what remedies are called.
@@ -54,7 +60,7 @@ pub fn infeasible(
 ) -> Result<Option<Infeasible>> {
     let Error::Infeasible { stage, need, cap } = *failure else { return Ok(None) };
     let mut tests = Tests { exec, stop, found: Vec::new() };
-    tests.memory(request, stated)?;
+    tests.memory(request, stated, need / cap)?;
     tests.choices(request)?;
     if stated.one {
         tests.stages(request)?;
@@ -93,41 +99,79 @@ impl Tests<'_> {
 
     fn test(&mut self, request: &Request<'_>, change: String, value: Option<f64>) -> Result<()> {
         if !(self.stop)() && self.fits(request)? {
-            self.found.push(Remedy { change, value });
+            self.found.push(Remedy { change, value, step: None });
         }
         Ok(())
     }
 
-    /// The least memory for all stages, found by bisection, in whole units.
-    fn memory(&mut self, request: &Request<'_>, stated: &Caps) -> Result<()> {
-        let problem = request.problem;
-        let caps: Vec<f64> = problem.caps().iter().map(|&cap| problem.memory().show(cap)).collect();
-        let scaled = |by: f64| caps.iter().map(|cap| (cap * by).ceil()).collect::<Vec<f64>>();
-        let fits = |by: f64| -> Result<bool> {
-            let problem = problem.with_caps(&scaled(by))?;
-            self.fits(&Request { problem: &problem, ..request.clone() })
-        };
-        let (mut low, mut high) = (1.0, 2.0);
-        while !fits(high)? {
-            if high >= 1024.0 || (self.stop)() {
-                return Ok(());
+    /// The least number above `low`, which does not do, and up to `most` with which a request fits: by steps that double,
+    /// down or up from `guess`, then by bisection. None if there is none or it is stopped.
+    fn least(&self, low: u64, guess: u64, most: u64, fits: impl Fn(u64) -> Result<bool>) -> Result<Option<u64>> {
+        let (mut low, mut high, mut step) = (low, guess.clamp(low, most), 1);
+        if high > low && fits(high)? {
+            while high - low > 1 && !(self.stop)() {
+                let less = high.saturating_sub(step).max(low + 1);
+                if !fits(less)? {
+                    low = less;
+                    break;
+                }
+                (high, step) = (less, 2 * step);
             }
-            (low, high) = (high, high * 2.0);
+        } else {
+            loop {
+                (low, high, step) = (high, high.saturating_add(step).min(most), 2 * step);
+                if high == low || (self.stop)() {
+                    return Ok(None);
+                }
+                if fits(high)? {
+                    break;
+                }
+            }
         }
-        while high - low > PRECISION * low && !(self.stop)() {
-            let middle = 0.5 * (low + high);
+        while high - low > 1 && !(self.stop)() {
+            let middle = low + (high - low) / 2;
             (low, high) = if fits(middle)? { (low, middle) } else { (middle, high) };
         }
+        Ok(Some(high).filter(|_| !(self.stop)()))
+    }
+
+    /// The least memory for all stages in steps of its fifth digit, and the largest margin that may be kept instead; `over`
+    /// times as much would do for the nearest partition.
+    fn memory(&mut self, request: &Request<'_>, stated: &Caps, over: f64) -> Result<()> {
+        let problem = request.problem;
+        let caps: Vec<f64> = problem.caps().iter().map(|&cap| problem.memory().show(cap)).collect();
+        // Powers of ten below 1 are no binary numbers: caps are divided by their inverse, which is one.
+        let digits = caps[0].max(1.0).log10().floor() as i32 + 1 - DIGITS;
+        let stepped = |steps: f64| if digits < 0 { steps / 10f64.powi(-digits) } else { steps * 10f64.powi(digits) };
+        let steps = |cap: f64| if digits < 0 { cap * 10f64.powi(-digits) } else { cap / 10f64.powi(digits) };
+        let scaled = |first: u64| -> Vec<f64> {
+            let by = if caps[0] > 0.0 { first as f64 / steps(caps[0]) } else { 1.0 };
+            let rest = caps[1..].iter().map(|&cap| stepped((steps(cap) * by).ceil()));
+            std::iter::once(stepped(first as f64)).chain(rest).collect()
+        };
+        let fits = |caps: &[f64]| -> Result<bool> {
+            let problem = problem.with_caps(caps)?;
+            self.fits(&Request { problem: &problem, ..request.clone() })
+        };
+        let now = (steps(caps[0]).floor() as u64).max(1);
+        let (guess, most) = ((steps(caps[0]) * over).ceil() as u64, now.saturating_mul(1024));
+        let Some(least) = self.least(now, guess, most, |first| fits(&scaled(first)))? else {
+            return Ok(());
+        };
         let unit = problem.model().memory_unit;
         let name = if unit == MemoryUnit::Raw { "" } else { unit.name() };
-        let sizes: Vec<String> = scaled(high).iter().map(|cap| format!("{cap}{name}")).collect();
+        let sizes: Vec<String> = scaled(least).iter().map(|cap| format!("{cap}{name}")).collect();
         let sizes = if stated.one { sizes[0].clone() } else { sizes.join(",") };
-        let value = Some(scaled(high)[0]).filter(|_| stated.one);
+        let value = Some(stepped(least as f64)).filter(|_| stated.one);
         let margin = if stated.margin > 0.0 { " --margin 0" } else { "" };
-        let whole = stated.margin > 0.0 && fits(1.0 / (1.0 - stated.margin))?;
-        self.found.push(Remedy { change: format!("--memory {sizes}{margin}"), value });
-        if whole {
-            self.found.push(Remedy { change: "--margin 0".to_owned(), value: Some(0.0) });
+        let kept = ((1.0 - (1.0 - stated.margin) * least as f64 / steps(caps[0])) * 100.0 / MARGIN).floor();
+        let by = (1.0 - kept * MARGIN / 100.0) / (1.0 - stated.margin);
+        let enough = stated.margin > 0.0 && kept >= 0.0 && fits(&caps.iter().map(|cap| cap * by).collect::<Vec<_>>())?;
+        let step = Some(stepped(1.0));
+        self.found.push(Remedy { change: format!("--memory {sizes}{margin}"), value, step });
+        if enough {
+            let kept = kept / (1.0 / MARGIN).round();
+            self.found.push(Remedy { change: format!("--margin {kept}"), value: Some(kept), step: Some(MARGIN) });
         }
         Ok(())
     }
@@ -158,17 +202,19 @@ impl Tests<'_> {
         Ok(())
     }
 
-    /// More stages: the fewest of a few numbers.
+    /// The fewest stages, at most four times as many.
     fn stages(&mut self, request: &Request<'_>) -> Result<()> {
         let problem = request.problem;
         let (now, cap) = (problem.caps().len(), problem.memory().show(problem.caps()[0]));
-        let before = self.found.len();
-        for more in [now + 1, now + now.div_ceil(4), now + now.div_ceil(2), 2 * now, 4 * now] {
-            if more <= problem.body_layers() as usize && self.found.len() == before {
-                let Ok(problem) = problem.with_caps(&vec![cap; more]) else { continue };
-                let changed = Request { problem: &problem, ..request.clone() };
-                self.test(&changed, format!("--stages {more}"), Some(more as f64))?;
-            }
+        let most = (problem.body_layers() as usize).min(4 * now).max(now);
+        let fits = |stages: u64| match problem.with_caps(&vec![cap; stages as usize]) {
+            Ok(problem) => self.fits(&Request { problem: &problem, ..request.clone() }),
+            // Constants of other stages than there are.
+            Err(_) => Ok(false),
+        };
+        if let Some(fewest) = self.least(now as u64, now as u64 + 1, most as u64, fits)? {
+            let (change, value) = (format!("--stages {fewest}"), Some(fewest as f64));
+            self.found.push(Remedy { change, value, step: Some(1.0) });
         }
         Ok(())
     }

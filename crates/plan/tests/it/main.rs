@@ -8,6 +8,7 @@ mod cost_expr;
 mod exchange;
 mod formulas;
 mod golden_simulate;
+mod infeasible;
 mod laws;
 mod limits;
 mod mip;

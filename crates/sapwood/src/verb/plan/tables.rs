@@ -97,11 +97,17 @@ pub(super) fn infeasible(found: &Infeasible, unit: &str, out: &mut dyn Write) ->
     let missing = found.need - found.cap;
     writeln!(
         out,
-        "stage {} is the tightest: it needs {} {unit} of {} {unit} at least, {missing} {unit} are missing",
+        "stage {} is the tightest: in the nearest partition it needs {} {unit} of {} {unit}, {missing} {unit} are missing",
         found.stage, found.need, found.cap
     )?;
     for remedy in &found.remedies {
-        writeln!(out, "a plan fits with {}", remedy.change)?;
+        let least = match remedy.step {
+            Some(_) if remedy.change.starts_with("--stages") => ", the fewest".to_owned(),
+            Some(step) if remedy.change.starts_with("--margin") => format!(", the most in steps of {step} per cent"),
+            Some(step) => format!(", the least in steps of {step} {unit}"),
+            None => String::new(),
+        };
+        writeln!(out, "a plan fits with {}{}", remedy.change, least.trim_end())?;
     }
     if found.remedies.is_empty() {
         writeln!(out, "none of the changes that were tried makes a plan fit")?;
