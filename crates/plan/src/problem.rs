@@ -59,8 +59,12 @@ impl Problem {
         let allowed = |name: &str| kinds.is_empty() || kinds.iter().any(|kind| kind == name);
         for kind in kinds {
             let own = model.segments.iter().flat_map(|s| s.kinds.iter().map(|k| k.name.as_str()));
-            let mut known: Vec<&str> = crate::recompute::BUILT_IN.iter().map(|k| k.name).chain(own).collect();
-            known.dedup();
+            let mut known: Vec<&str> = Vec::new();
+            for name in crate::recompute::all().map(|k| k.name).chain(own) {
+                if !known.contains(&name) {
+                    known.push(name);
+                }
+            }
             if !known.contains(&kind.as_str()) {
                 return Err(Error::unknown("kind of recomputation", kind, known.into_iter()));
             }
@@ -132,6 +136,24 @@ impl Problem {
     #[must_use]
     pub fn allow_empty(self) -> Problem {
         Problem { least: 0, ..self }
+    }
+
+    /// The same without the kinds of recomputation that `known` does not know, and the names of those.
+    ///
+    /// # Errors
+    /// [`Error::Problem`] for a segment that has no other kind.
+    pub(crate) fn only(&self, known: impl Fn(&str) -> bool) -> Result<(Problem, Vec<String>)> {
+        let name = |item: &Item| self.model.segments[item.segment].kinds[item.kind].name.as_str();
+        let (items, others): (Vec<Item>, Vec<Item>) = self.items.iter().partition(|item| known(name(item)));
+        if let Some(item) = others.iter().find(|item| items.iter().all(|kept| kept.segment != item.segment)) {
+            let own: Vec<&str> = others.iter().filter(|other| other.segment == item.segment).map(name).collect();
+            let segment = &self.model.segments[item.segment].name;
+            return Err(Error::Problem { what: format!("segment {segment} has no kind but {}", own.join(", ")) });
+        }
+        let mut names: Vec<String> = others.iter().map(|item| name(item).to_owned()).collect();
+        names.sort();
+        names.dedup();
+        Ok((Problem { items, ..self.clone() }, names))
     }
 
     /// Fewest layers of the body in a virtual stage: 1, or 0 where they may be empty.

@@ -1,7 +1,7 @@
 //! Flags of Megatron-LM: the shortest layout string, the group of micro-batches, the one setting of recomputation. Flags that
 //! count layers of first, last or virtual stages never stand beside a layout string.
 
-use super::{Entry, Plan};
+use super::{Entry, Plan, no_pinned_layers};
 use crate::import::parse_layout;
 use crate::megatron::{Item, Rules, Setting, rules::Broken, setting::Layer, shortest};
 use crate::schedule::Grouping;
@@ -9,6 +9,8 @@ use crate::schedule::Grouping;
 pub(super) const ENTRY: Entry = Entry {
     name: "megatron",
     summary: "flags of Megatron-LM: layout string, group of micro-batches, recomputation",
+    states: no_pinned_layers,
+    knows: |_| true,
     beginning: "--pipeline-model-parallel-size ",
     write,
 };
@@ -21,7 +23,6 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
         "interleaved" => return Err("more than one chunk needs more than one stage".to_owned()),
         other => return Err(format!("its schedules are 1f1b and interleaved, not {other}")),
     }
-    plan.no_pinned_layers()?;
     plan.ends_keep_all()?;
     let layers = plan.body()?;
     let setting = Setting::of(&layers, plan.stages)?;

@@ -4,13 +4,15 @@
 //! `select_comm_recompute` = full + both + communication. Each counts the first layers of a chunk, so a chunk with both
 //! selective and communication cannot be stated, nor one whose layers are not full, both, one of them, none in this order.
 
-use super::{Entry, Plan};
+use super::{Entry, Plan, no_pinned_layers};
 use crate::megatron::setting::Layer;
-use crate::model::Role;
+use crate::model::{Model, Role};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "mindformers",
     summary: "YAML of MindFormers: offsets, lists of recomputed layers, scheduler, micro-batches",
+    states,
+    knows: |kind| rank(kind).is_some(),
     beginning: "parallel:\n  pipeline_config:\n    pipeline_interleave: ",
     write,
 };
@@ -20,6 +22,13 @@ pub(crate) const LESS_MEMORY: &str = "ENABLE_LESS_MEM_VPP=1";
 
 /// Layers in the three lists: recompute, select_recompute, select_comm_recompute.
 type Counts = [usize; 3];
+
+fn states(model: &Model) -> Result<(), String> {
+    if model.segments.iter().any(|segment| segment.role == Role::Mtp) {
+        return Err("layers that predict further tokens have no place in its offsets".to_owned());
+    }
+    no_pinned_layers(model)
+}
 
 fn write(plan: &Plan<'_>) -> Result<String, String> {
     let (stages, chunks) = (plan.stages, plan.chunks);
@@ -34,10 +43,6 @@ fn write(plan: &Plan<'_>) -> Result<String, String> {
     {
         return Err(format!("groups '{}' of micro-batches; it has those of the rule 'first'", plan.group));
     }
-    if plan.model.segments.iter().any(|segment| segment.role == Role::Mtp) {
-        return Err("layers that predict further tokens have no place in its offsets".to_owned());
-    }
-    plan.no_pinned_layers()?;
     plan.ends_keep_all()?;
     let layers = plan.body()?;
     let total: usize = layers.iter().map(Vec::len).sum();

@@ -26,6 +26,10 @@ pub struct Entry {
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
+    /// Refuses a model of which it cannot state any plan.
+    pub states: fn(&Model) -> std::result::Result<(), String>,
+    /// Whether it has a word for a kind of recomputation.
+    pub knows: fn(&str) -> bool,
     /// How every such text begins.
     pub beginning: &'static str,
     /// The text of a plan, or what of it cannot be stated.
@@ -51,7 +55,7 @@ pub struct Plan<'a> {
     pub group: Grouping,
 }
 
-/// Refuses a model whose layers are pinned.
+/// Refuses a model whose layers are pinned, for formats that would leave them out.
 pub(crate) fn no_pinned_layers(model: &Model) -> std::result::Result<(), String> {
     match model.pinned_layers() {
         Some(s) => {
@@ -69,12 +73,23 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     ALL.iter().find(|e| e.name == name).ok_or_else(|| Error::unknown("exporter", name, ALL.iter().map(|e| e.name)))
 }
 
+/// The problem as a format can state its plans: without the kinds of recomputation that it has no word for, whose names
+/// come second.
+///
+/// # Errors
+/// [`Error::Inexpressible`] for a model of which it can state no plan.
+pub fn stated(entry: &Entry, problem: &Problem) -> Result<(Problem, Vec<String>)> {
+    let wrong = |what: String| Error::Inexpressible { format: entry.name, what };
+    (entry.states)(problem.model()).map_err(wrong)?;
+    problem.only(entry.knows).map_err(|why| wrong(why.to_string()))
+}
+
 /// The text of a plan in a format.
 ///
 /// # Errors
 /// [`Error::Inexpressible`] with what the format cannot state, or what is no plan for the model.
 pub fn write(entry: &Entry, plan: &Plan<'_>) -> Result<String> {
-    let text = plan.check().and_then(|()| (entry.write)(plan));
+    let text = plan.check().and_then(|()| (entry.states)(plan.model)).and_then(|()| (entry.write)(plan));
     text.map_err(|what| Error::Inexpressible { format: entry.name, what })
 }
 
@@ -161,11 +176,6 @@ impl<'a> Plan<'a> {
             runs.into_iter().flat_map(layer).collect()
         };
         Ok(self.layout.chunks.iter().map(layers).collect())
-    }
-
-    /// Refuses layers that are pinned, for formats that would leave them out.
-    fn no_pinned_layers(&self) -> std::result::Result<(), String> {
-        no_pinned_layers(self.model)
     }
 
     /// Refuses an embedding or a loss that is recomputed, for formats that have no word for it.

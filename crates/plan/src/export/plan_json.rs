@@ -8,6 +8,8 @@ use serde::Serialize;
 pub(super) const ENTRY: Entry = Entry {
     name: "plan_json",
     summary: "schedule, groups and layers of each chunk (JSON)",
+    states: |_| Ok(()),
+    knows: |_| true,
     beginning: "{\n  \"schema\": \"sapwood.plan.",
     write,
 };

@@ -9,6 +9,11 @@ pub struct Kind {
     pub summary: &'static str,
 }
 
+/// Every kind that is built in.
+pub fn all() -> impl Iterator<Item = &'static Kind> {
+    BUILT_IN.iter().chain(PARTS)
+}
+
 /// Every built-in kind that measured costs may state.
 pub static BUILT_IN: &[Kind] = &[
     Kind { name: "none", summary: "keeps all activations" },

@@ -2,4 +2,4 @@
 
 pub mod kinds;
 
-pub use kinds::{BUILT_IN, Kind, PARTS};
+pub use kinds::{BUILT_IN, Kind, PARTS, all};

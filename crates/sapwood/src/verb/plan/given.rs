@@ -196,13 +196,18 @@ impl Given {
 
 /// A size in a model's unit of memory.
 fn cap(text: &str, unit: MemoryUnit) -> Result<f64, Failure> {
+    let above_0 = |cap: f64| match cap > 0.0 {
+        true => Ok(cap),
+        false => Err(Failure::usage(format!("--memory {text}: a stage needs more than 0"))),
+    };
     if unit == MemoryUnit::Raw {
         let number = text.parse::<f64>().ok().filter(|cap| *cap >= 0.0);
-        return number
-            .ok_or_else(|| Failure::usage(format!("--memory {text}: the model's memory is a number without unit")));
+        let number = number
+            .ok_or_else(|| Failure::usage(format!("--memory {text}: the model's memory is a number without unit")))?;
+        return above_0(number);
     }
     let bytes = units::bytes(text).map_err(|why| Failure::usage(format!("--memory: {why}")))?;
-    Ok(bytes as f64 / unit.bytes())
+    above_0(bytes as f64 / unit.bytes())
 }
 
 /// Memory of a leaf of the machine, in bytes.

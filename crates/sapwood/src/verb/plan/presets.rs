@@ -44,7 +44,7 @@ impl Run for Presets {
                 importers: import::ALL.iter().map(|e| e.name).collect(),
                 exporters: export::ALL.iter().map(|e| e.name).collect(),
                 baselines: baseline::ALL.iter().map(|e| e.name).collect(),
-                recomputation: recompute::BUILT_IN.iter().map(|e| e.name).collect(),
+                recomputation: recompute::all().map(|e| e.name).collect(),
             }),
         };
         cx.emit(&report, |out| {
@@ -56,7 +56,7 @@ impl Run for Presets {
                 import::ALL.iter().for_each(|e| add("importer", e.name, e.summary));
                 export::ALL.iter().for_each(|e| add("exporter", e.name, e.summary));
                 baseline::ALL.iter().for_each(|e| add("baseline", e.name, e.summary));
-                recompute::BUILT_IN.iter().for_each(|e| add("recomputation", e.name, e.summary));
+                recompute::all().for_each(|e| add("recomputation", e.name, e.summary));
             }
             if rows.is_empty() {
                 return writeln!(out, "no models yet: describe yours with measured costs; --all lists everything else");

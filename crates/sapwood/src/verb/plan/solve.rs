@@ -81,8 +81,10 @@ impl Run for Solve {
         let start = Instant::now();
         let model = self.given.model(cx)?;
         let stages = self.given.stages(None)?;
-        let problem = self.given.problem(cx, model, stages)?;
         let express = self.express()?;
+        let any = self.given.problem(cx, model, stages)?;
+        let (problem, warnings) = self.stated(&any, express)?;
+        warnings.iter().for_each(|warning| cx.warn(warning));
         let mut request = self.search.request(cx, &self.given, &problem, express)?;
         request.start = self.start(&problem)?;
         if express != Express::Any {
@@ -99,7 +101,8 @@ impl Run for Solve {
         let free = match (&solved.best, express) {
             (Some(best), Express::Megatron | Express::Mindformers) => {
                 // A plan that is never worse than the restricted one: it begins with it.
-                let request = Request { express: Express::Any, start: Some(best.layout.clone()), ..request.clone() };
+                let start = Some(best.layout.clone());
+                let request = Request { problem: &any, express: Express::Any, start, ..request.clone() };
                 let free = choose::solve(runtime.exec(), &request, &stop)?;
                 solved.moves += free.moves;
                 solved.complete &= free.complete;
@@ -119,8 +122,9 @@ impl Run for Solve {
             None => Vec::new(),
         };
         let wall_s = start.elapsed().as_secs_f64();
-        let report =
+        let mut report =
             self.report(cx, &problem, &solved, (free, interrupted, infeasible), exports::listed(&written), wall_s)?;
+        report.warnings.extend(warnings);
         if solved.best.is_some() {
             exports::write(&written, cx.flags.json)?;
             if let Some(path) = &self.out {
@@ -151,6 +155,21 @@ impl Run for Solve {
 }
 
 impl Solve {
+    /// The problem as the framework that has to state the plan knows it, and what it does not know.
+    fn stated(&self, any: &Problem, express: Express) -> Result<(Problem, Vec<String>), Failure> {
+        for export in &self.export {
+            export::stated(export::find(&export.kind)?, any)?;
+        }
+        if express == Express::Any {
+            return Ok((any.clone(), Vec::new()));
+        }
+        let name = framework(express);
+        let (problem, unknown) = export::stated(export::find(name)?, any)?;
+        let left_out = || format!("{name} has no word for the recomputation {}: left out", unknown.join(", "));
+        let warnings = Vec::from_iter((!unknown.is_empty()).then(left_out));
+        Ok((problem, warnings))
+    }
+
     /// The partition to begin with.
     fn start(&self, problem: &Problem) -> Result<Option<Layout>, Failure> {
         let Some(path) = &self.from else { return Ok(None) };
@@ -217,11 +236,7 @@ impl Solve {
             seed: cx.flags.seed.to_string(),
             moves: solved.moves,
             express: Expressed {
-                framework: match self.express()? {
-                    Express::Any => "any",
-                    Express::Megatron => "megatron",
-                    Express::Mindformers => "mindformers",
-                },
+                framework: framework(self.express()?),
                 recompute: best.and_then(|best| best.setting.as_ref()).map(|setting| setting.to_string()),
                 makespan_of_any: free.map(|ticks| time.show(ticks)),
             },
@@ -231,6 +246,14 @@ impl Solve {
             warnings: problem.model().warnings.clone(),
             measured: Measured { wall_s, moves_per_s: solved.moves as f64 / wall_s, peak_rss_bytes: peak_rss_bytes() },
         })
+    }
+}
+
+fn framework(express: Express) -> &'static str {
+    match express {
+        Express::Any => "any",
+        Express::Megatron => "megatron",
+        Express::Mindformers => "mindformers",
     }
 }
 

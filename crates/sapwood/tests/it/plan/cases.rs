@@ -109,6 +109,28 @@ fn pinned_layers_are_planned_and_never_left_out_of_a_file() {
 }
 
 #[test]
+fn mindformers_is_asked_for_what_it_has_lists_for() {
+    let parts = "activation = { none = 300, core_attn = 150, full = 20 }\nextra = { core_attn = 1 }\n";
+    let text = model(16, "").replace("activation = { none = 300, full = 20 }\n", parts);
+    let flags = ["--stages", "4", "--micro-batches", "8", "--chunks", "1", "--memory", "5GB"];
+    let plan = found(&text, &[&flags[..], &["--export", "mindformers=-"]].concat());
+    let warning = "mindformers has no word for the recomputation core_attn: left out";
+    assert_eq!(plan["warnings"], serde_json::json!([warning]));
+    let (own, any) = (plan["makespan"].as_f64(), plan["express"]["makespan_of_any"].as_f64());
+    assert!(any < own, "the other kind is of use: {any:?} {own:?}");
+    assert!(found(&text, &flags)["stage"].to_string().contains("core_attn"));
+    let ran = run(&text, &[&flags[..], &["--recompute", "core_attn", "--express", "mindformers"]].concat());
+    assert!(ran.code == Some(2) && ran.stderr.contains("segment block has no kind but core_attn"), "{}", ran.stderr);
+    // What it can never state is refused before the search: nothing fits here.
+    let mtp = "[[segment]]\nname = \"next\"\nkind = \"mtp\"\nforward = 12\nparameters_mem = 600\nactivation = { none = 350 }\n";
+    let small = ["--stages", "4", "--micro-batches", "8", "--memory", "1MB", "--export", "mindformers=-"];
+    for more in [&[][..], &["--express", "any"]] {
+        let ran = run(&model(14, mtp), &[&small[..], more].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains("have no place in its offsets"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn every_schedule_that_is_named_is_considered_under_the_same_caps() {
     let flags = ["--stages", "4", "--micro-batches", "8", "--schedule", "gpipe,1f1b,interleaved,interleaved-lm,zb-h1"];
     let plan = found(&model(16, ""), &[&flags[..], &["--memory", "9GB"]].concat());

@@ -8,7 +8,7 @@ mod segment;
 
 use super::{Entry, Options};
 use crate::model::{MemoryUnit, Model};
-use crate::recompute::{BUILT_IN, PARTS};
+use crate::recompute;
 use crate::toml_table::{Lines, Table};
 use toml::de::DeTable;
 
@@ -62,7 +62,7 @@ fn read(text: &str, options: &Options) -> Result<Model, String> {
     let (time_unit, memory_unit) = units(&top)?;
     let name = architecture(&top)?;
     let own = kinds(&top)?;
-    let built_in = BUILT_IN.iter().chain(PARTS).map(|kind| kind.name.to_owned());
+    let built_in = recompute::all().map(|kind| kind.name.to_owned());
     let known: Vec<String> = built_in.chain(own.iter().cloned()).collect();
     let segments = segment::read_all(&top, &known, options)?;
     let used = |kind: &&String| segments.iter().any(|segment| segment.kinds.iter().any(|cost| cost.name == **kind));
@@ -106,7 +106,7 @@ fn kinds(top: &Table<'_>) -> Result<Vec<String>, String> {
     for table in top.tables("recompute")? {
         table.only(&["name", "drops", "repeats"])?;
         let name = table.name("name")?.ok_or_else(|| table.wrong("name", "the key name is missing"))?;
-        if BUILT_IN.iter().chain(PARTS).any(|kind| kind.name == name) {
+        if recompute::all().any(|kind| kind.name == name) {
             return Err(table.wrong("name", format!("{name} is a built-in kind, take another name")));
         }
         if names.iter().any(|other| other == name) {
