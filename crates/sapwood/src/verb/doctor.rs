@@ -130,9 +130,16 @@ fn checks() -> Vec<Check> {
         entry("cuda", library("libcuda.so"), "no NVIDIA driver; everything runs on the CPU"),
         entry("nvrtc", library("libnvrtc.so"), "no CUDA run-time compiler; everything runs on the CPU"),
         entry("opencl", library("libOpenCL.so"), "no OpenCL loader; everything runs on the CPU"),
-        entry("solver", None, "the pipeline planner is not built yet"),
+        solver(),
         entry("data", data_folder(), "set SAPWOOD_DATA to a folder of data sets; `debian` needs none"),
     ]
+}
+
+/// HiGHS, which is built in or not.
+fn solver() -> Check {
+    let version = sapwood_plan::bound::mip::HIGHS.map(str::to_owned);
+    let hint = "HiGHS is not built in; it raises the bounds of `plan --bound mip` on large models: build with --features highs";
+    Check { name: "highs", found: version.is_some(), hint: version.is_none().then_some(hint), version, path: None }
 }
 
 fn entry(name: &'static str, path: Option<PathBuf>, hint: &'static str) -> Check {
