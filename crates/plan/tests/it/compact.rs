@@ -5,11 +5,21 @@ use crate::bound::brute_force;
 use crate::mip::{optimum, order, run, small, with_pin};
 use crate::reference;
 use proptest::prelude::*;
+use sapwood_plan::Error;
 use sapwood_plan::bound::mip::{self, Limits, Mip, Options, Reason, Status};
 use sapwood_plan::problem::Problem;
 use sapwood_plan::simulate::{Order, Vectors};
 use std::cell::Cell;
 use std::time::Instant;
+
+/// The best makespan; none where nothing fits, be it found by HiGHS or by the relaxation.
+fn best_of(problem: &Problem, order: &Order) -> Option<u64> {
+    let options = Options { limits: compact(), ..Options::default() };
+    match mip::solve_mip(problem, order, &Vectors::new(order), &options) {
+        Err(Error::Infeasible { .. }) => None,
+        found => optimum(problem, order, &found.unwrap()),
+    }
+}
 
 /// No pattern is looked at.
 fn compact() -> Limits<'static> {
@@ -51,8 +61,7 @@ fn the_enumeration_and_patterns_find_the_same() {
     let (feasible, infeasible) = (Cell::new(0), Cell::new(0));
     run(400, |problem, order, _| {
         let best = brute_force(&problem, &order);
-        let found = solved(&problem, &order);
-        prop_assert_eq!(optimum(&problem, &order, &found), best, "{:?}", found);
+        prop_assert_eq!(best_of(&problem, &order), best);
         prop_assert_eq!(crate::mip::solved(&problem, &order).makespan, best);
         let count = if best.is_some() { &feasible } else { &infeasible };
         count.set(count.get() + 1);
@@ -67,8 +76,7 @@ fn the_enumeration_finds_the_same_with_pins_and_empty_stages() {
     run(300, |problem, order, draw| {
         let problem = with_pin(&problem, &order, &draw);
         let best = brute_force(&problem, &order);
-        let found = solved(&problem, &order);
-        prop_assert_eq!(optimum(&problem, &order, &found), best, "{:?}", found);
+        prop_assert_eq!(best_of(&problem, &order), best);
         pinned.set(pinned.get() + usize::from(best.is_some() && problem.model().segments.len() == 5));
         Ok(())
     });
@@ -95,10 +103,10 @@ fn it_ends_when_it_is_told_to() {
     let stopped =
         with(&problem, &order, &Options { limits: Limits { stop: &|| true, ..compact() }, ..Options::default() });
     assert_eq!((stopped.status, stopped.reason, stopped.makespan), (Status::Unknown, Reason::Stopped, None));
-    let asked = Cell::new(0u32);
     let gap = with(&problem, &order, &Options { gap: 0.5, limits: compact(), start: None });
-    assert!(gap.reason == Reason::Gap || gap.reason == Reason::Proven, "{gap:?} {}", asked.get());
+    assert!(gap.reason == Reason::Gap && gap.gap() <= 0.5, "{gap:?}");
+    // HiGHS has no time at all, and all but one turn of nodes.
     let late = Limits { until: Some(Instant::now()), compact: 1, ..compact() };
     let late = with(&problem, &order, &Options { limits: late, ..Options::default() });
-    assert!(late.bound <= 804, "{late:?}");
+    assert!(late.bound > 700 && late.bound < 804 && late.reason == Reason::Limit, "{late:?}");
 }

@@ -6,6 +6,8 @@
 //! they are needed; every bound is certified in whole numbers (`prices`); every plan is judged by the exact simulator
 //! (`round`). Start with [`solve_mip`].
 //!
+//! Where a stage has too many patterns, HiGHS goes on with a program of whole counts (`compact`, feature `highs`).
+//!
 //! What the solver of linear programs answers is never trusted: it proposes multipliers and mixtures, and what they prove or
 //! come to is worked out anew.
 
@@ -28,7 +30,7 @@ use round::Judge;
 use std::time::Instant;
 use tree::Tree;
 
-/// The version of HiGHS, where it is built in (feature `highs`): it goes on where patterns end.
+/// The version of HiGHS, where it is built in (feature `highs`): it goes on where there are too many patterns.
 pub const HIGHS: Option<&str> = if cfg!(feature = "highs") { Some("1.16.0") } else { None };
 
 /// How far a search for the best partition goes. All limits but `stop` are counts, so the same limits give the same answer.
@@ -42,7 +44,7 @@ pub struct Limits<'a> {
     pub combinations: u64,
     /// Patterns that are kept.
     pub patterns: usize,
-    /// Nodes of the compact integer program, for which there must be HiGHS; it begins where the limits above are reached.
+    /// Nodes of the compact integer program, which HiGHS solves where there are too many patterns; 0 for none.
     pub compact: u64,
     /// When it is to end, for what cannot be asked.
     pub until: Option<Instant>,
@@ -57,7 +59,7 @@ impl Default for Limits<'_> {
             work: 100_000_000,
             combinations: 1 << 23,
             patterns: 1 << 17,
-            compact: 100_000,
+            compact: 10_000,
             until: None,
             stop: &|| false,
         }
@@ -97,7 +99,7 @@ pub enum Reason {
     Gap,
     /// A limit of regions or work.
     Limit,
-    /// There are too many patterns to look at: the bound is that of the linear relaxation.
+    /// There are too many patterns to look at, and no HiGHS: the bound is that of the linear relaxation.
     Patterns,
     /// It was stopped.
     Stopped,
@@ -110,9 +112,10 @@ pub struct Mip {
     pub layout: Option<Layout>,
     /// Its makespan by the exact simulator, in ticks.
     pub makespan: Option<u64>,
-    /// No partition takes less, in ticks: proven whatever the solver's tolerances. Of no meaning where nothing fits.
+    /// No partition takes less, in ticks: proven whatever the solver's tolerances, but where HiGHS went on, whose word it is
+    /// less a millionth part. Of no meaning where nothing fits.
     pub bound: u64,
-    /// Regions that were bounded.
+    /// Regions that were bounded, or nodes that HiGHS was given.
     pub nodes: u64,
     /// Paths that were needed.
     pub paths: usize,
@@ -175,7 +178,7 @@ pub fn solve_mip_with(
     };
     let (judge, further) = match reason {
         #[cfg(feature = "highs")]
-        Reason::Patterns | Reason::Limit if options.limits.compact > 0 => {
+        Reason::Patterns if options.limits.compact > 0 => {
             compact::solve(judge, problem, order, vectors, bound, options)?
         }
         Reason::Patterns => (judge, relaxed(problem, order, vectors, &options.limits)?),

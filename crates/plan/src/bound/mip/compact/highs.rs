@@ -23,7 +23,6 @@ pub(super) struct Answer {
     pub(super) x: Option<Vec<f64>>,
     /// No solution is below, as it says; in units of T. The most that was asked for where there is none.
     pub(super) bound: f64,
-    pub(super) nodes: u64,
     pub(super) ended: Ended,
 }
 
@@ -44,8 +43,7 @@ pub(super) fn solve(compact: &Compact, most: Option<f64>, nodes: u64, until: Opt
         _ => (Ended::Limit, dual(&solved).min(most.unwrap_or(f64::INFINITY))),
     };
     let found = ended != Ended::Empty && solved.primal_solution_status() == HighsSolutionStatus::Feasible;
-    let nodes = solved.int_info_value(c"mip_node_count").ok().and_then(|nodes| u64::try_from(nodes).ok());
-    Ok(Answer { x: found.then(|| solved.get_solution().columns().to_vec()), bound, nodes: nodes.unwrap_or(0), ended })
+    Ok(Answer { x: found.then(|| solved.get_solution().columns().to_vec()), bound, ended })
 }
 
 fn dual(solved: &SolvedModel) -> f64 {
