@@ -23,7 +23,7 @@ fn best_of(problem: &Problem, order: &Order) -> Option<u64> {
 
 /// No pattern is looked at.
 fn compact() -> Limits<'static> {
-    Limits { patterns: 0, ..Limits::default() }
+    Limits { patterns: 0, compact: 1 << 20, ..Limits::default() }
 }
 
 fn with(problem: &Problem, order: &Order, options: &Options<'_>) -> Mip {
@@ -103,10 +103,17 @@ fn it_ends_when_it_is_told_to() {
     let stopped =
         with(&problem, &order, &Options { limits: Limits { stop: &|| true, ..compact() }, ..Options::default() });
     assert_eq!((stopped.status, stopped.reason, stopped.makespan), (Status::Unknown, Reason::Stopped, None));
-    let gap = with(&problem, &order, &Options { gap: 0.5, limits: compact(), start: None });
-    assert!(gap.reason == Reason::Gap && gap.gap() <= 0.5, "{gap:?}");
+    let best = solved(&problem, &order).layout.unwrap().counts(&problem).unwrap();
+    let gap = with(&problem, &order, &Options { gap: 0.5, limits: compact(), start: Some(&best) });
+    assert_eq!((gap.reason, gap.makespan, gap.nodes), (Reason::Gap, Some(804), 0), "{gap:?}");
     // HiGHS has no time at all, and all but one turn of nodes.
     let late = Limits { until: Some(Instant::now()), compact: 1, ..compact() };
     let late = with(&problem, &order, &Options { limits: late, ..Options::default() });
     assert!(late.bound > 700 && late.bound < 804 && late.reason == Reason::Limit, "{late:?}");
+}
+
+#[test]
+fn the_version_is_the_locked_one() {
+    let lock = include_str!("../../../../Cargo.lock");
+    assert!(lock.contains(&format!("name = \"highs-sys\"\nversion = \"{}\"", mip::HIGHS.unwrap())));
 }

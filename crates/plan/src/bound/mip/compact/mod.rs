@@ -3,8 +3,8 @@
 //! It is the linear relaxation of `bound` with whole numbers and with what that leaves out (`program`), under the paths that
 //! the relaxation needed, solved by HiGHS (`highs`) on one thread. Only plans below the best one are asked for. What HiGHS
 //! finds is judged by the exact simulator; where that takes longer than the program says, the critical path becomes a row,
-//! and it is solved again. HiGHS works in turns of twice as many nodes each, since only a limit stops it; they are counted in
-//! full, for it does not say how many it used.
+//! and it is solved again. HiGHS works in turns, since only a limit stops it; one that was too short is followed by one of
+//! twice as many nodes. They are counted in full, for it does not say how many it used.
 //!
 //! **What is trusted.** Other than all else here the bound is what HiGHS says, not worked out anew: its least open node, less
 //! [`TOLERANCE`] of itself for the tolerances with which it solves linear programs and tells whole numbers.
@@ -100,7 +100,9 @@ impl Search<'_, '_> {
             let turned = turn.min(limits.compact - self.nodes);
             let answer = highs::solve(&self.compact, most, turned, limits.until)?;
             self.nodes += turned;
-            turn = turn.saturating_mul(2);
+            if answer.ended == Ended::Limit {
+                turn = turn.saturating_mul(2);
+            }
             self.raise(&answer, best);
             let news = answer.x.is_some_and(|x| self.take(x));
             if answer.ended == Ended::Empty && best.is_none() {
