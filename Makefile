@@ -5,6 +5,9 @@ SHELL := /bin/bash
 
 CARGO ?= cargo
 NEED := .ci/need
+# What is tested with the features that a plain build leaves out, and what that needs.
+ALL := --workspace --features sapwood/highs
+ALL_NEED := cc cargo cxx cmake libclang
 # For `make bench`: which tools; PEERS, REPS, THREADS are read by bench/run.sh itself.
 TOOLS ?= sparse train graph plan targets
 
@@ -22,15 +25,16 @@ build: ## the release binary, target/release/sapwood
 	$(CARGO) build --release --locked --bin sapwood
 
 test: ## format, lints, all tests, doc tests, documentation without a warning
-	@$(NEED) cc cargo rustfmt clippy
+	@$(NEED) $(ALL_NEED) rustfmt clippy
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) test --workspace --locked
+	$(CARGO) clippy $(ALL) --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p sapwood-plan --no-default-features --locked -- -D warnings
+	$(CARGO) test $(ALL) --locked
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 test-long: ## what is too slow for make test: the ignored tests, and more property cases
-	@$(NEED) cc cargo
-	PROPTEST_CASES=4096 $(CARGO) test --workspace --tests --release --locked -- --include-ignored --skip allocations_of_repeated_work --skip sweeps_allocate_nothing_alone
+	@$(NEED) $(ALL_NEED)
+	PROPTEST_CASES=4096 $(CARGO) test $(ALL) --tests --release --locked -- --include-ignored --skip allocations_of_repeated_work --skip sweeps_allocate_nothing_alone
 
 bench: ## our time and the peers' time in one run; writes docs/benchmarks.md and docs/plan.md (TOOLS="sparse train graph plan targets", PEERS=none, REPS=9)
 	@$(NEED) cc cargo $(if $(filter none,$(PEERS)),,python)

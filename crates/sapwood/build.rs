@@ -1,7 +1,7 @@
 //! Tells the program which of its features are built in, for `--version` and `doctor`.
 
 fn main() {
-    let on: Vec<&str> = [("CARGO_FEATURE_DEBIAN", "debian")]
+    let on: Vec<&str> = [("CARGO_FEATURE_DEBIAN", "debian"), ("CARGO_FEATURE_HIGHS", "highs")]
         .iter()
         .filter(|(variable, _)| std::env::var_os(variable).is_some())
         .map(|(_, name)| *name)

@@ -86,7 +86,7 @@ pub(super) fn solve(
     }
     let Some(mut x) = backend.start(&program)? else { return Err(nearest::failure(relaxation, vectors, backend)?) };
     let most = options.cuts.unwrap_or_else(|| worth(&program));
-    let mut simulator = Simulator { relaxation, order, sweep: Sweep::new(), best: (f64::INFINITY, x.clone()) };
+    let mut simulator = Simulator::new(relaxation, order, x.clone());
     let mut cuts = 0;
     loop {
         let own = simulator.path(x.clone());
@@ -109,7 +109,7 @@ pub(super) fn solve(
 }
 
 /// Simulates counts and remembers the best ones.
-struct Simulator<'a> {
+pub(super) struct Simulator<'a> {
     relaxation: &'a Relaxation<'a>,
     order: &'a Order,
     sweep: Sweep<f64>,
@@ -117,9 +117,14 @@ struct Simulator<'a> {
     best: (f64, Vec<f64>),
 }
 
-impl Simulator<'_> {
+impl<'a> Simulator<'a> {
+    /// Of counts `x` nothing is known yet.
+    pub(super) fn new(relaxation: &'a Relaxation<'a>, order: &'a Order, x: Vec<f64>) -> Simulator<'a> {
+        Simulator { relaxation, order, sweep: Sweep::new(), best: (f64::INFINITY, x) }
+    }
+
     /// The critical path of counts.
-    fn path(&mut self, x: Vec<f64>) -> Row {
+    pub(super) fn path(&mut self, x: Vec<f64>) -> Row {
         let durations = self.relaxation.durations(&x);
         let makespan = self.sweep.run(self.order, &durations);
         let row = self.relaxation.path(&Path::of(self.order, &durations, &self.sweep));

@@ -28,10 +28,10 @@ pub(super) struct MemoryRow {
 /// The columns of a problem under an order, and what they cost.
 pub(super) struct Relaxation<'a> {
     pub(super) problem: &'a Problem,
-    order: &'a Order,
+    pub(super) order: &'a Order,
     pub(super) columns: Vec<Column>,
     /// Layers that have no choice, by virtual stage and item.
-    fixed: Vec<u32>,
+    pub(super) fixed: Vec<u32>,
     /// Durations of the layers that have no choice, with links and tails.
     base: Durations<f64>,
     /// Ticks that one unit of T stands for: it makes coefficients of about 1.
@@ -77,11 +77,11 @@ impl<'a> Relaxation<'a> {
         self.columns.len()
     }
 
-    fn of(&self, column: Column) -> &Item {
+    pub(super) fn of(&self, column: Column) -> &Item {
         &self.problem.items()[column.item]
     }
 
-    fn layers(&self, segment: usize) -> f64 {
+    pub(super) fn layers(&self, segment: usize) -> f64 {
         f64::from(self.problem.model().segments[segment].count)
     }
 
@@ -193,11 +193,19 @@ impl<'a> Relaxation<'a> {
         live.dedup();
         let below = |a: &[u32], b: &[u32]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
         let most: Vec<&[u32]> = live.iter().filter(|a| !live.iter().any(|b| below(a, b))).copied().collect();
-        most.into_iter().filter_map(|live| self.memory_row(live, stage, &fixed)).collect()
+        most.into_iter().filter_map(|live| self.memory_row(live, stage, &fixed, 0, None)).collect()
     }
 
-    /// The row of some live micro-batches; none if no partition is beyond the cap then.
-    fn memory_row(&self, live: &[u32], stage: usize, fixed: &Activations) -> Option<MemoryRow> {
+    /// The row of some live micro-batches; none if no partition is beyond the cap then. On top come `above` and, where the
+    /// column `there.0` is 1, `there.1`.
+    pub(super) fn memory_row(
+        &self,
+        live: &[u32],
+        stage: usize,
+        fixed: &Activations,
+        above: u64,
+        there: Option<(usize, u64)>,
+    ) -> Option<MemoryRow> {
         let (placement, stages) = (self.order.shape().placement, self.order.dims().stages);
         let need = |column: Column| {
             let (own, chunk) = placement.of(column.virtual_stage, stages);
@@ -210,16 +218,18 @@ impl<'a> Relaxation<'a> {
             i128::from(count) * i128::from(fixed.kept[placement.virtual_stage(stage, chunk, stages)])
         });
         let cap = self.problem.caps()[stage];
-        let room = i128::from(cap) - i128::from(fixed.constant[stage]) - kept.sum::<i128>();
+        let room = i128::from(cap) - i128::from(fixed.constant[stage]) - i128::from(above) - kept.sum::<i128>();
         let mut row = self.row(need, Sense::Le, room as f64);
         let largest = |segment: usize| {
             let own = row.terms.iter().filter(|&&(at, _)| self.of(self.columns[at]).segment == segment);
             self.layers(segment) * own.map(|&(_, need)| need).fold(0.0, f64::max)
         };
+        let segments: f64 = (0..self.problem.model().segments.len()).map(largest).sum();
         // With a margin for rounding, which is far smaller.
-        if (0..self.problem.model().segments.len()).map(largest).sum::<f64>() * 1.001 <= row.right {
+        if (segments + there.map_or(0.0, |(_, top)| top as f64)) * 1.001 <= row.right {
             return None;
         }
+        row.terms.extend(there.map(|(column, top)| (column, top as f64)));
         let largest = row.terms.iter().map(|&(_, c)| c).fold(0.0, f64::max);
         let scale = if largest > 0.0 { largest.log2().ceil().exp2() } else { 1.0 };
         row.terms.iter_mut().for_each(|(_, coefficient)| *coefficient /= scale);

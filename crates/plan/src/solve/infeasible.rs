@@ -84,6 +84,7 @@ impl Tests<'_> {
                     chunks: vec![chunks],
                     moves: 0,
                     proof: Proof::None,
+                    until: None,
                     start: None,
                     ..request.clone()
                 };

@@ -26,6 +26,7 @@ use crate::{Error, Result};
 use candidates::{Candidate, STOPPED};
 use sapwood_skeleton::Exec;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The framework that has to state the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,6 +75,8 @@ pub struct Request<'a> {
     pub moves: u64,
     /// Seed of the random numbers.
     pub seed: u64,
+    /// When `stop` will say yes, where that is known: for what cannot ask it.
+    pub until: Option<Instant>,
     /// Whether transfers are rendezvous.
     pub rendezvous: bool,
     /// A partition to begin with, where it has as many virtual stages.
@@ -291,7 +294,7 @@ impl Choice<'_> {
                 continue;
             }
             let start = candidate.best.as_ref().map(|(_, counts)| counts.as_slice());
-            let limits = mip::Limits { stop: self.stop, ..mip::Limits::default() };
+            let limits = mip::Limits { stop: self.stop, until: self.request.until, ..mip::Limits::default() };
             let options = mip::Options { gap: self.request.gap, start, limits };
             let found = mip::solve_mip(self.request.problem, &candidate.order, &candidate.vectors, &options)?;
             self.solved.complete &= found.reason != mip::Reason::Stopped;

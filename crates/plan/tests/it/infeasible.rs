@@ -20,6 +20,7 @@ fn request(problem: &Problem, express: Express) -> Request<'_> {
         moves: 800,
         seed: 0,
         rendezvous: false,
+        until: None,
         start: None,
     }
 }

@@ -35,6 +35,7 @@ fn an_answer_is_never_worse_than_a_baseline_however_early_it_is_stopped() {
         moves: 10_000_000,
         seed: 0,
         rendezvous: false,
+        until: None,
         start: None,
     };
     let stopped = |questions| {

@@ -4,6 +4,7 @@
 mod baseline;
 mod bound;
 mod calibrate;
+mod compact;
 mod cost_expr;
 mod exchange;
 mod formulas;

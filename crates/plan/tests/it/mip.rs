@@ -13,12 +13,18 @@ use sapwood_plan::schedule::{self, Dims, Grouping};
 use sapwood_plan::simulate::{Order, Sweep, Vectors};
 use std::cell::Cell;
 
-fn solved(problem: &Problem, order: &Order) -> Mip {
-    mip::solve_mip(problem, order, &Vectors::new(order), &Options::default()).unwrap()
+/// Without HiGHS, built in or not.
+fn patterns() -> Limits<'static> {
+    Limits { compact: 0, ..Limits::default() }
+}
+
+pub(crate) fn solved(problem: &Problem, order: &Order) -> Mip {
+    let options = Options { limits: patterns(), ..Options::default() };
+    mip::solve_mip(problem, order, &Vectors::new(order), &options).unwrap()
 }
 
 /// The makespan of a plan, if there is one; that it is one is checked.
-fn optimum(problem: &Problem, order: &Order, mip: &Mip) -> Option<u64> {
+pub(crate) fn optimum(problem: &Problem, order: &Order, mip: &Mip) -> Option<u64> {
     if let Some(layout) = &mip.layout {
         let counts = layout.counts(problem).unwrap();
         problem.check(&counts).unwrap();
@@ -36,7 +42,7 @@ fn optimum(problem: &Problem, order: &Order, mip: &Mip) -> Option<u64> {
 }
 
 /// The instance of the specification's 6.3, with times `by` as long: body of 10 and 20, three kinds, ends on top.
-fn small(layers: u32, stages: usize, cap: f64, by: f64) -> Problem {
+pub(crate) fn small(layers: u32, stages: usize, cap: f64, by: f64) -> Problem {
     let kind = |name: &str, activation, extra: f64| KindCost {
         name: name.to_owned(),
         activation,
@@ -69,7 +75,7 @@ fn small(layers: u32, stages: usize, cap: f64, by: f64) -> Problem {
     Problem::new(model, &vec![cap; stages], &[]).unwrap()
 }
 
-fn order(name: &str, stages: usize, chunks: usize, micro_batches: usize) -> Order {
+pub(crate) fn order(name: &str, stages: usize, chunks: usize, micro_batches: usize) -> Order {
     let dims = Dims { stages, chunks, micro_batches, group: Grouping::First };
     Order::new(schedule::find(name).unwrap(), &dims).unwrap()
 }
@@ -87,8 +93,12 @@ fn golden_optima_of_brute_force() {
         assert_eq!(optimum(&problem, &order, &mip), Some(makespan));
         assert_eq!((mip.gap(), mip.layout.as_ref().map(|layout| layout.body(&problem))), (0.0, Some(cut)));
         // In a unit of a millionth part: the solver's precision is coarser than a tick.
-        let fine =
-            mip::solve_mip(&small(layers, stages, cap, 1.0 + 1e-9), &order, &Vectors::new(&order), &Options::default());
+        let fine = mip::solve_mip(
+            &small(layers, stages, cap, 1.0 + 1e-9),
+            &order,
+            &Vectors::new(&order),
+            &Options { limits: patterns(), ..Options::default() },
+        );
         let fine = fine.unwrap();
         assert!(fine.gap() < 1e-8 && fine.reason == Reason::Proven, "{fine:?}");
         let best = makespan * 1_000_000_000 + makespan;
@@ -101,7 +111,7 @@ fn few() -> impl Strategy<Value = Draw> {
     draws(3, 5).prop_map(|draw| Draw { kinds: draw.kinds.min(2), cap: 0.3 + 0.8 * draw.cap, ..draw })
 }
 
-fn run(cases: u32, case: impl Fn(Problem, Order, Draw) -> Result<(), TestCaseError>) {
+pub(crate) fn run(cases: u32, case: impl Fn(Problem, Order, Draw) -> Result<(), TestCaseError>) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let whole = |draw: Draw| instance(&draw).map_or(Ok(()), |(problem, order)| case(problem, order, draw));
     TestRunner::new(config).run(&few(), whole).unwrap();
@@ -129,21 +139,27 @@ fn the_enumeration_finds_the_same() {
     assert!(feasible.get() >= 200 && mixed.get() >= 50 && infeasible.get() >= 5);
 }
 
+/// The problem with a pinned segment between the two of the body, if there are two, and in half of the draws with leave to
+/// have stages without a layer of the body.
+pub(crate) fn with_pin(problem: &Problem, order: &Order, draw: &Draw) -> Problem {
+    let k = order.dims().virtual_stages();
+    let mut model = problem.model().clone();
+    // Anywhere but at the ends.
+    if k > 2 && model.segments.len() == 4 {
+        let place = 1 + draw.costs[0] as usize % (k - 2);
+        let pin = Segment { role: Role::At(place), name: "pinned".to_owned(), ..model.segments[3].clone() };
+        model.segments.insert(2, pin);
+    }
+    let caps: Vec<f64> = problem.caps().iter().map(|&cap| problem.memory().show(cap) + 60.0).collect();
+    let problem = Problem::new(model, &caps, &[]).unwrap();
+    if draw.costs[1].is_multiple_of(2) { problem.allow_empty() } else { problem }
+}
+
 #[test]
 fn the_enumeration_finds_the_same_with_pins_and_empty_stages() {
     let pinned = Cell::new(0);
     run(400, |problem, order, draw| {
-        let k = order.dims().virtual_stages();
-        let mut model = problem.model().clone();
-        // Between the segments of the body, anywhere but at the ends.
-        if k > 2 && model.segments.len() == 4 {
-            let place = 1 + draw.costs[0] as usize % (k - 2);
-            let pin = Segment { role: Role::At(place), name: "pinned".to_owned(), ..model.segments[3].clone() };
-            model.segments.insert(2, pin);
-        }
-        let caps: Vec<f64> = problem.caps().iter().map(|&cap| problem.memory().show(cap) + 60.0).collect();
-        let problem = Problem::new(model, &caps, &[]).unwrap();
-        let problem = if draw.costs[1] % 2 == 0 { problem.allow_empty() } else { problem };
+        let problem = with_pin(&problem, &order, &draw);
         let best = brute_force(&problem, &order);
         let mip = solved(&problem, &order);
         prop_assert_eq!(optimum(&problem, &order, &mip), best, "{:?}", mip);
@@ -188,7 +204,7 @@ fn the_best_plan_of_the_reference_is_proven() {
     let (problem, order) = (reference::problem(), reference::order("1f1b", 1));
     let vectors = Vectors::new(&order);
     let with = |nodes, start| {
-        let options = Options { start, limits: Limits { nodes, ..Limits::default() }, ..Options::default() };
+        let options = Options { start, limits: Limits { nodes, ..patterns() }, ..Options::default() };
         mip::solve_mip(&problem, &order, &vectors, &options).unwrap()
     };
     let found = with(u64::MAX, None);
@@ -200,7 +216,7 @@ fn the_best_plan_of_the_reference_is_proven() {
     // The same again, bit for bit.
     assert_eq!(format!("{few:?}"), format!("{:?}", with(100, Some(&counts[..]))));
     let gap =
-        mip::solve_mip(&problem, &order, &vectors, &Options { gap: 0.024, start: Some(&counts), ..Options::default() });
+        mip::solve_mip(&problem, &order, &vectors, &Options { gap: 0.024, start: Some(&counts), limits: patterns() });
     let gap = gap.unwrap();
     assert!(gap.reason == Reason::Gap && gap.gap() <= 0.024 && gap.nodes < 100, "{gap:?}");
 }
@@ -208,7 +224,7 @@ fn the_best_plan_of_the_reference_is_proven() {
 #[test]
 fn two_chunks_of_the_reference_are_bounded() {
     let (problem, order) = (reference::problem(), reference::order("interleaved", 2));
-    let limits = Limits { nodes: 4, ..Limits::default() };
+    let limits = Limits { nodes: 4, ..patterns() };
     let options = Options { limits, ..Options::default() };
     let found = mip::solve_mip(&problem, &order, &Vectors::new(&order), &options).unwrap();
     // Above the linear relaxation, below the best plan there is.
@@ -221,7 +237,7 @@ fn errors_of_a_solver_do_not_raise_the_bound() {
     let (problem, order) = (small(7, 3, 80.0, 1.0), order("1f1b", 3, 1, 6));
     for size in [1e-9, 1e-6, 1e-3, 0.1, 10.0] {
         let mut liar = Liar(Microlp::new(), size);
-        let limits = Limits { work: 300_000, ..Limits::default() };
+        let limits = Limits { work: 300_000, ..patterns() };
         let options = Options { limits, ..Options::default() };
         let found = mip::solve_mip_with(&problem, &order, &Vectors::new(&order), &options, &mut liar).unwrap();
         assert!(found.bound <= 732 && found.makespan.is_none_or(|makespan| makespan >= 732), "{size} {found:?}");
@@ -234,14 +250,14 @@ fn limits_end_it_with_what_is_known() {
     let (problem, order) = (small(8, 3, 80.0, 1.0), order("1f1b", 3, 1, 6));
     let vectors = Vectors::new(&order);
     let with = |limits| mip::solve_mip(&problem, &order, &vectors, &Options { limits, ..Options::default() }).unwrap();
-    let stopped = with(Limits { stop: &|| true, ..Limits::default() });
+    let stopped = with(Limits { stop: &|| true, ..patterns() });
     assert_eq!((stopped.status, stopped.reason, stopped.layout.is_none()), (Status::Unknown, Reason::Stopped, true));
-    for limits in [Limits { patterns: 5, ..Limits::default() }, Limits { combinations: 20, ..Limits::default() }] {
+    for limits in [Limits { patterns: 5, ..patterns() }, Limits { combinations: 20, ..patterns() }] {
         let linear = with(limits);
         assert_eq!((linear.status, linear.reason, linear.nodes), (Status::Unknown, Reason::Patterns, 0));
         assert!(linear.bound > 700 && linear.bound <= 804, "{linear:?}");
     }
-    let worked = with(Limits { work: 1, ..Limits::default() });
+    let worked = with(Limits { work: 1, ..patterns() });
     assert!(worked.reason == Reason::Limit && worked.bound <= 804, "{worked:?}");
 }
 

@@ -92,6 +92,7 @@ pub(crate) fn request<'a>(problem: &'a Problem, draw: &Draw, express: Express) -
         moves: 4_000,
         seed: 1,
         rendezvous: false,
+        until: None,
         start: None,
     }
 }

@@ -107,7 +107,8 @@ fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "isa      {} (detected {})", report.isa.chosen, report.isa.detected)?;
     for check in &report.checks {
         let place = check.path.as_ref().map(|p| format!("  {}", p.display())).unwrap_or_default();
-        writeln!(out, "{:<8} {}{place}", check.name, if check.found { "found" } else { "not found" })?;
+        let version = check.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        writeln!(out, "{:<8} {}{version}{place}", check.name, if check.found { "found" } else { "not found" })?;
         if let Some(hint) = check.hint {
             writeln!(out, "         hint: {hint}")?;
         }
@@ -130,9 +131,19 @@ fn checks() -> Vec<Check> {
         entry("cuda", library("libcuda.so"), "no NVIDIA driver; everything runs on the CPU"),
         entry("nvrtc", library("libnvrtc.so"), "no CUDA run-time compiler; everything runs on the CPU"),
         entry("opencl", library("libOpenCL.so"), "no OpenCL loader; everything runs on the CPU"),
-        entry("solver", None, "the pipeline planner is not built yet"),
+        solver(),
         entry("data", data_folder(), "set SAPWOOD_DATA to a folder of data sets; `debian` needs none"),
     ]
+}
+
+/// HiGHS, which is built in or not.
+fn solver() -> Check {
+    let version = sapwood_plan::bound::mip::HIGHS.map(str::to_owned);
+    let hint = match version {
+        Some(_) => "for `plan --bound mip` where stages can hold too many things to list",
+        None => "only `plan --bound mip` uses it, on large models: build with --features highs",
+    };
+    Check { name: "highs", found: version.is_some(), version, path: None, hint: Some(hint) }
 }
 
 fn entry(name: &'static str, path: Option<PathBuf>, hint: &'static str) -> Check {

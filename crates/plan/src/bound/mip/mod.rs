@@ -6,9 +6,13 @@
 //! they are needed; every bound is certified in whole numbers (`prices`); every plan is judged by the exact simulator
 //! (`round`). Start with [`solve_mip`].
 //!
+//! Where a stage has too many patterns, HiGHS goes on with a program of whole counts (`compact`, feature `highs`).
+//!
 //! What the solver of linear programs answers is never trusted: it proposes multipliers and mixtures, and what they prove or
 //! come to is worked out anew.
 
+#[cfg(feature = "highs")]
+mod compact;
 mod master;
 mod patterns;
 mod prices;
@@ -23,7 +27,11 @@ use crate::simulate::{Order, Vectors};
 use crate::{Error, Result};
 use master::Master;
 use round::Judge;
+use std::time::Instant;
 use tree::Tree;
+
+/// The version of HiGHS, where it is built in (feature `highs`): it goes on where there are too many patterns.
+pub const HIGHS: Option<&str> = if cfg!(feature = "highs") { Some("1.16.0") } else { None };
 
 /// How far a search for the best partition goes. All limits but `stop` are counts, so the same limits give the same answer.
 #[derive(Clone, Copy)]
@@ -36,13 +44,25 @@ pub struct Limits<'a> {
     pub combinations: u64,
     /// Patterns that are kept.
     pub patterns: usize,
+    /// Nodes of the compact integer program, which HiGHS solves where there are too many patterns; 0 for none.
+    pub compact: u64,
+    /// When it is to end, for what cannot be asked.
+    pub until: Option<Instant>,
     /// Asked between linear programs; once it says yes, what was found so far is the answer.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Limits<'_> {
     fn default() -> Self {
-        Limits { nodes: u64::MAX, work: 100_000_000, combinations: 1 << 23, patterns: 1 << 17, stop: &|| false }
+        Limits {
+            nodes: u64::MAX,
+            work: 100_000_000,
+            combinations: 1 << 23,
+            patterns: 1 << 17,
+            compact: 10_000,
+            until: None,
+            stop: &|| false,
+        }
     }
 }
 
@@ -79,7 +99,7 @@ pub enum Reason {
     Gap,
     /// A limit of regions or work.
     Limit,
-    /// There are too many patterns to look at: the bound is that of the linear relaxation.
+    /// There are too many patterns to look at, and no HiGHS: the bound is that of the linear relaxation.
     Patterns,
     /// It was stopped.
     Stopped,
@@ -92,9 +112,10 @@ pub struct Mip {
     pub layout: Option<Layout>,
     /// Its makespan by the exact simulator, in ticks.
     pub makespan: Option<u64>,
-    /// No partition takes less, in ticks: proven whatever the solver's tolerances. Of no meaning where nothing fits.
+    /// No partition takes less, in ticks: proven whatever the solver's tolerances, but where HiGHS went on, whose word it is
+    /// less a millionth part. Of no meaning where nothing fits.
     pub bound: u64,
-    /// Regions that were bounded.
+    /// Regions that were bounded, or nodes that HiGHS was given.
     pub nodes: u64,
     /// Paths that were needed.
     pub paths: usize,
@@ -142,16 +163,46 @@ pub fn solve_mip_with(
         judge.judge(start.to_vec())?;
     }
     let below = judge.best.as_ref().map_or(ceiling, |&(best, _)| best);
-    let Some(patterns) = patterns::all(problem, order, vectors, below, &options.limits) else {
-        return relaxed(&judge, problem, order, vectors, &options.limits);
+    let (judge, bound, mut work, reason) = match patterns::all(problem, order, vectors, below, &options.limits) {
+        Some(patterns) => {
+            let count = patterns.stages.iter().map(Vec::len).sum();
+            let steep = 2.0 * order.dims().micro_batches as f64 * heaviest(problem) as f64;
+            let master = Master::new(problem, order, patterns, below as f64);
+            let mut tree = Tree::new(master, judge, backend, ceiling, steep);
+            let reason = tree.grow(&options.limits, options.gap);
+            let work = Work { nodes: tree.nodes, paths: tree.master.paths.len(), patterns: count };
+            let bound = tree.bound();
+            (tree.judge, bound, work, reason)
+        }
+        None => (judge, 0, Work { nodes: 0, paths: 0, patterns: 0 }, Reason::Patterns),
     };
-    let count = patterns.stages.iter().map(Vec::len).sum();
-    let steep = 2.0 * order.dims().micro_batches as f64 * heaviest(problem) as f64;
-    let master = Master::new(problem, order, patterns, below as f64);
-    let mut tree = Tree::new(master, judge, backend, ceiling, steep);
-    let reason = tree.grow(&options.limits, options.gap);
-    let work = Work { nodes: tree.nodes, paths: tree.master.paths.len(), patterns: count };
-    Ok(answer(problem, &tree.judge, tree.bound(), work, reason))
+    let (judge, further) = match reason {
+        #[cfg(feature = "highs")]
+        Reason::Patterns if options.limits.compact > 0 => {
+            compact::solve(judge, problem, order, vectors, bound, options)?
+        }
+        Reason::Patterns => (judge, relaxed(problem, order, vectors, &options.limits)?),
+        _ => return Ok(answer(problem, &judge, bound, work, reason)),
+    };
+    work.nodes += further.nodes;
+    work.paths = further.paths;
+    Ok(answer(problem, &judge, further.bound, work, further.reason))
+}
+
+/// What came of going on without patterns.
+struct Further {
+    /// In ticks.
+    bound: u64,
+    nodes: u64,
+    paths: usize,
+    reason: Reason,
+}
+
+/// The bound of the linear relaxation, where patterns are too many.
+fn relaxed(problem: &Problem, order: &Order, vectors: &Vectors, limits: &Limits<'_>) -> Result<Further> {
+    let found = super::lower_bound(problem, order, vectors, &super::Options::default(), limits.stop)?;
+    let reason = if (limits.stop)() { Reason::Stopped } else { Reason::Patterns };
+    Ok(Further { bound: found.ceil(), nodes: 0, paths: found.cuts, reason })
 }
 
 struct Work {
@@ -172,13 +223,6 @@ fn answer(problem: &Problem, judge: &Judge<'_>, bound: u64, work: Work, reason: 
     let layout = judge.best.as_ref().map(|(_, counts)| Layout::of_counts(problem, counts));
     let bound = makespan.map_or(bound, |makespan| bound.min(makespan));
     Mip { layout, makespan, bound, nodes, paths, patterns, status, reason }
-}
-
-/// The bound of the linear relaxation, where patterns are too many.
-fn relaxed(judge: &Judge<'_>, problem: &Problem, order: &Order, vectors: &Vectors, limits: &Limits<'_>) -> Result<Mip> {
-    let found = super::lower_bound(problem, order, vectors, &super::Options::default(), limits.stop)?;
-    let reason = if (limits.stop)() { Reason::Stopped } else { Reason::Patterns };
-    Ok(answer(problem, judge, found.ceil(), Work { nodes: 0, paths: found.cuts, patterns: 0 }, reason))
 }
 
 /// Time of the dearest layer and micro-batch, in ticks.

@@ -27,7 +27,7 @@ pub(super) struct Search {
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub(super) group: String,
     /// How a plan is proven to be good: lp (linear relaxation with critical-path cuts), mip (branch and bound after the
-    /// search: closer, and slower) or none
+    /// search: closer, and slower; with HiGHS on large models, if it is built in) or none
     #[arg(long, value_name = "PROOF", default_value = "lp", value_parser = ["lp", "mip", "none"])]
     pub(super) bound: String,
     /// Part of the makespan above the lower bound at which the search may end, such as 0.01
@@ -78,6 +78,7 @@ impl Search {
             moves: self.moves,
             seed: cx.flags.seed,
             rendezvous: given.rendezvous(),
+            until: None,
             start: None,
         })
     }

@@ -16,7 +16,7 @@ use sapwood_plan::report::Summary;
 use sapwood_plan::solve::{self as choose, Best, Considered, Express, Infeasible, Request, Solved};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(Debug, Args)]
 pub(super) struct Solve {
@@ -95,6 +95,7 @@ impl Run for Solve {
         exports::check_places(cx, &inputs, &self.export, self.out.as_deref())?;
         interrupt::install()?;
         let limit = limit(self.search.time_limit.as_deref())?;
+        request.until = limit.and_then(|limit| start.checked_add(Duration::try_from_secs_f64(limit).ok()?));
         let stop = || interrupt::requested() || limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
         let runtime = cx.runtime()?;
         let mut solved = choose::solve(runtime.exec(), &request, &stop)?;
