@@ -13,6 +13,6 @@ pub mod timeline;
 pub mod twin;
 
 pub use memory::{Live, Vectors};
-pub use order::Order;
+pub use order::{Order, Step};
 pub use time::{Durations, Sweep, Time};
 pub use timeline::{Span, Timeline, Usage};

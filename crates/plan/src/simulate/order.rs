@@ -194,6 +194,7 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Rea
                 None => 0,
                 Some(other) => match position[place(other, dims)] {
                     0 => continue,
+                    at if at as usize > count => continue,
                     at => at,
                 },
             };
