@@ -61,7 +61,7 @@ pub fn simulate(problem: &Problem, order: &Order, counts: &[u32], rendezvous: bo
         let mut sweep = Sweep::new();
         let makespan = sweep.run(order, &durations);
         let timeline = Timeline::of(order, &durations, &sweep, makespan);
-        (makespan, Some(Trace { timeline, path: Path::of(order, &durations, &sweep) }))
+        (makespan, Some(Trace { timeline, path: Path::of(order, &durations, |at| sweep.end(at)) }))
     };
     Ok(Outcome { makespan, durations, memory, peaks, bubble, trace })
 }

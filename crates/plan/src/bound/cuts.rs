@@ -52,7 +52,7 @@ pub(super) fn slow_stages(order: &Order, durations: &Durations<f64>, stop: &(dyn
             *ticks *= if stage == slow { SLOW } else { 1.0 };
         }
         sweep.run(order, &slowed);
-        Path::of(order, &slowed, &sweep)
+        Path::of(order, &slowed, |at| sweep.end(at))
     };
     (0..dims.stages).take_while(|_| !stop()).map(of).collect()
 }
@@ -127,7 +127,7 @@ impl<'a> Simulator<'a> {
     pub(super) fn path(&mut self, x: Vec<f64>) -> Row {
         let durations = self.relaxation.durations(&x);
         let makespan = self.sweep.run(self.order, &durations);
-        let row = self.relaxation.path(&Path::of(self.order, &durations, &self.sweep));
+        let row = self.relaxation.path(&Path::of(self.order, &durations, |at| self.sweep.end(at)));
         if makespan < self.best.0 {
             self.best = (makespan, x);
         }

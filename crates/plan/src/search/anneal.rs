@@ -4,13 +4,13 @@
 //! evaluated: a makespan of at most that of now + temperature · e with e from the exponential distribution. So a known path
 //! that is longer already may reject a move without changing what the chain does.
 
-use super::filter::Filter;
+use super::filter::{Filter, Whole};
 use super::moves::{self, Words};
 use super::state::{Change, State};
 use super::{Options, Setting};
 use crate::Result;
+use crate::simulate::blocking;
 use crate::simulate::path::Path;
-use crate::simulate::{Sweep, blocking};
 use sapwood_skeleton::math::ln_f64;
 use sapwood_skeleton::random::{Purpose, Stream, uniform_f64};
 
@@ -37,7 +37,7 @@ impl Cooling {
     }
 
     /// Moves of a chain before round `round`.
-    fn before(&self, round: u64) -> u64 {
+    pub(super) fn before(&self, round: u64) -> u64 {
         (u128::from(self.moves) * u128::from(round) / u128::from(super::ROUNDS)) as u64
     }
 
@@ -50,7 +50,7 @@ impl Cooling {
 const ASKED: u64 = 1 << 20;
 
 /// One chain.
-pub(super) struct Chain {
+pub(super) struct Chain<T> {
     number: u32,
     stream: Stream,
     pub(super) now: State,
@@ -58,16 +58,18 @@ pub(super) struct Chain {
     pub(super) moves: u64,
     /// Whether it was stopped.
     pub(super) stopped: bool,
-    filter: Filter,
-    sweep: Sweep<u64>,
+    /// The most that the makespan of `now` may be, where that is to be told to [`Chain::decide`].
+    pub(super) waits: Option<u64>,
+    temperature: f64,
+    filter: Filter<T>,
     changes: Vec<Change>,
     deltas: Vec<(usize, i64)>,
     stages: Vec<usize>,
     new_peaks: Vec<u64>,
 }
 
-impl Chain {
-    pub(super) fn new(number: usize, seeds: &[State], options: &Options) -> Chain {
+impl<T: Whole> Chain<T> {
+    pub(super) fn new(number: usize, seeds: &[State], options: &Options) -> Chain<T> {
         let start = seeds[number % seeds.len()].clone();
         Chain {
             number: number as u32,
@@ -77,7 +79,8 @@ impl Chain {
             now: start,
             moves: 0,
             stopped: false,
-            sweep: Sweep::new(),
+            waits: None,
+            temperature: 0.0,
             changes: Vec::new(),
             deltas: Vec::new(),
             stages: Vec::new(),
@@ -85,112 +88,139 @@ impl Chain {
         }
     }
 
-    /// The moves of one round. `stop` is asked after every few of them, the fewer the longer a simulation is.
-    pub(super) fn run(
+    /// Begins a round.
+    pub(super) fn begin(&mut self, cooling: &Cooling) {
+        self.temperature = cooling.at(self.moves);
+    }
+
+    /// Goes on until a makespan has to be known, `last` moves are made, or `stop` says so, which is asked after every few
+    /// moves, the fewer the longer a simulation is.
+    pub(super) fn go(
         &mut self,
         setting: &Setting<'_>,
         cooling: &Cooling,
-        round: u64,
+        last: u64,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
         // The temperature of a round falls in steps: its power is dear.
         const STEP: u64 = 256;
         let few = (ASKED / setting.order.len().max(1) as u64).clamp(1, STEP);
-        let last = cooling.before(round + 1);
-        let mut temperature = cooling.at(self.moves);
-        while self.moves < last {
+        while self.moves < last && !self.stopped {
             if self.moves.is_multiple_of(STEP) {
-                temperature = cooling.at(self.moves);
+                self.temperature = cooling.at(self.moves);
             }
             if self.moves.is_multiple_of(few) && stop() {
                 self.stopped = true;
                 break;
             }
-            self.step(setting, temperature)?;
+            self.waits = self.step(setting)?;
+            if self.waits.is_some() {
+                break;
+            }
             self.moves += 1;
         }
         Ok(())
     }
 
-    fn step(&mut self, setting: &Setting<'_>, temperature: f64) -> Result<()> {
+    /// One move: nothing if it is rejected, else it is made, and the most that its makespan may be.
+    fn step(&mut self, setting: &Setting<'_>) -> Result<Option<u64>> {
         let words: Words = self.stream.at(self.number, 0, self.moves)?;
         let more: Words = self.stream.at(self.number, 1, self.moves)?;
-        let e = -ln_f64(1.0 - uniform_f64(more[0], more[1]));
-        let most = self.now.makespan.saturating_add((temperature * e) as u64);
         self.changes.clear();
         if !moves::propose(setting, &self.now, words, None, &mut self.changes) {
-            return Ok(());
+            return Ok(None);
         }
         let first = self.changes.len();
-        self.apply(setting, 0);
+        self.make(setting, State::count);
         let mut fine = true;
         if more[2] < COMPOUND {
             let words = self.stream.at(self.number, 2, self.moves)?;
             // Often on the stage where the first one ended: memory that it takes there is given back by the second.
             let near = self.changes.last().filter(|_| more[3] < NEAR).map(|change| change.virtual_stage);
             fine = moves::propose(setting, &self.now, words, near, &mut self.changes);
-            self.apply(setting, first);
+            self.changes[first..].iter().for_each(|&change| self.now.count(setting, change));
         }
         setting.rule.settle(setting, &mut self.now, &mut self.changes);
-        if !fine || !setting.allows(&self.now, &self.changes) || !self.judge(setting, most)? {
-            self.undo(setting);
+        if !fine || !setting.allows(&self.now, &self.changes) {
+            self.unmake(setting, State::count);
+            return Ok(None);
         }
-        Ok(())
-    }
-
-    fn apply(&mut self, setting: &Setting<'_>, from: usize) {
-        for &change in &self.changes[from..] {
-            self.now.apply(setting, change);
-        }
-    }
-
-    fn undo(&mut self, setting: &Setting<'_>) {
-        for change in self.changes.iter().rev() {
-            self.now.apply(setting, Change { more: !change.more, ..*change });
-        }
-    }
-
-    /// Whether the changed state fits and takes at most `most`; then it is complete.
-    fn judge(&mut self, setting: &Setting<'_>, most: u64) -> Result<bool> {
         self.deltas.clear();
         deltas(setting, &self.changes, &mut self.deltas);
-        if self.filter.exceeds(&self.deltas, most) {
-            return Ok(false);
+        let e = -ln_f64(1.0 - uniform_f64(more[0], more[1]));
+        let most = self.now.makespan.saturating_add((self.temperature * e) as u64);
+        if self.filter.longest(&self.deltas) > most {
+            self.unmake(setting, State::count);
+            return Ok(None);
         }
+        self.make(setting, State::keep);
+        if !self.fits(setting) {
+            self.unmake(setting, State::count);
+            self.unmake(setting, State::keep);
+            return Ok(None);
+        }
+        self.make(setting, State::last);
+        Ok(Some(most))
+    }
+
+    /// Applies the changes to a part of the state.
+    fn make(&mut self, setting: &Setting<'_>, part: fn(&mut State, &Setting<'_>, Change)) {
+        self.changes.iter().for_each(|&change| part(&mut self.now, setting, change));
+    }
+
+    /// Takes them back.
+    fn unmake(&mut self, setting: &Setting<'_>, part: fn(&mut State, &Setting<'_>, Change)) {
+        self.changes.iter().rev().for_each(|change| part(&mut self.now, setting, change.back()));
+    }
+
+    /// Whether the stages that changed are within their caps.
+    fn fits(&mut self, setting: &Setting<'_>) -> bool {
         let (order, caps) = (setting.order, setting.problem.caps());
         self.stages.clear();
         self.new_peaks.clear();
-        for change in &self.changes {
+        self.changes.iter().all(|change| {
             let stage = order.shape().placement.of(change.virtual_stage, order.dims().stages).0;
-            if !self.stages.contains(&stage) {
-                self.stages.push(stage);
-                let peak = setting.vectors.peak(order, stage, &self.now.memory);
-                let Some(peak) = peak.filter(|&peak| peak <= caps[stage]) else { return Ok(false) };
-                self.new_peaks.push(peak);
+            if self.stages.contains(&stage) {
+                return true;
             }
-        }
-        let mut makespan = self.sweep.run(order, &self.now.durations);
+            let peak = setting.vectors.peak(order, stage, &self.now.memory).filter(|&peak| peak <= caps[stage]);
+            self.stages.push(stage);
+            self.new_peaks.extend(peak);
+            peak.is_some()
+        })
+    }
+
+    /// Goes on from another state.
+    pub(super) fn follow(&mut self, state: &State) {
+        self.now.clone_from(state);
+        self.filter = Filter::new(state.durations.operations.len());
+    }
+
+    /// Keeps the move that waits, or takes it back: `makespan` and `end` are what a sweep of its durations comes to.
+    pub(super) fn decide(&mut self, setting: &Setting<'_>, makespan: u64, end: impl Fn(usize) -> u64) -> Result<()> {
+        let Some(most) = self.waits.take() else { return Ok(()) };
+        self.moves += 1;
+        let mut real = makespan;
         if setting.rendezvous && makespan <= most {
             // Rendezvous is never faster.
-            makespan = blocking::makespan(order, &self.now.durations)?;
-            if makespan > most {
-                return Ok(false);
-            }
+            real = blocking::makespan(setting.order, &self.now.durations)?;
         }
-        if makespan > most {
-            let path = Path::of(order, &self.now.durations, &self.sweep);
-            self.undo(setting);
-            self.filter.learn(&path, &self.now.durations);
-            self.apply(setting, 0);
-            return Ok(false);
+        if real > most {
+            if makespan > most {
+                let path = Path::of(setting.order, &self.now.durations, end);
+                self.filter.learn(&path, &self.now.durations, &self.deltas);
+            }
+            self.unmake(setting, State::count);
+            self.unmake(setting, State::cost);
+            return Ok(());
         }
         self.filter.accept(&self.deltas);
-        self.now.makespan = makespan;
+        self.now.makespan = real;
         self.stages.iter().zip(&self.new_peaks).for_each(|(&stage, &peak)| self.now.peaks[stage] = peak);
-        if makespan < self.best.makespan {
+        if real < self.best.makespan {
             self.best.clone_from(&self.now);
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -216,16 +246,4 @@ pub(super) fn deltas(setting: &Setting<'_>, changes: &[Change], out: &mut Vec<(u
         }
     }
     out.retain(|(_, by)| *by != 0);
-}
-
-/// The worst chain goes on from the best partition of all.
-pub(super) fn share(chains: &mut [Chain], setting: &Setting<'_>) {
-    let Some(best) = chains.iter().map(|chain| &chain.best).min_by(|a, b| a.compare(b, setting)).cloned() else {
-        return;
-    };
-    let worst = chains.iter_mut().max_by(|a, b| a.best.compare(&b.best, setting));
-    if let Some(chain) = worst.filter(|chain| best.makespan < chain.best.makespan) {
-        chain.now.clone_from(&best);
-        chain.filter = Filter::new(best.durations.operations.len());
-    }
 }

@@ -44,8 +44,9 @@ fn best_neighbour(
 /// A state after changes, if they are allowed; its makespan is that of before.
 fn changed(state: &State, setting: &Setting<'_>, mut changes: Vec<Change>) -> Option<State> {
     let mut other = state.clone();
-    changes.iter().for_each(|&change| other.apply(setting, change));
+    changes.iter().for_each(|&change| other.count(setting, change));
     setting.rule.settle(setting, &mut other, &mut changes);
+    changes.iter().for_each(|&change| other.cost(setting, change));
     let (order, placement) = (setting.order, setting.order.shape().placement);
     for change in &changes {
         let stage = placement.of(change.virtual_stage, order.dims().stages).0;

@@ -149,7 +149,7 @@ impl Ready {
         }
     }
 
-    /// Applies to `state` what follows from `changes`, and adds it to them.
+    /// Counts in `state` what follows from `changes`, which are counted, and adds it to them.
     pub(crate) fn settle(&self, setting: &Setting<'_>, state: &mut State, changes: &mut Vec<Change>) {
         if !self.follows() {
             return;
@@ -165,7 +165,7 @@ impl Ready {
             for (item, want) in wanted.into_iter().enumerate() {
                 while state.counts[row + item] != want {
                     let change = Change { virtual_stage, item, more: state.counts[row + item] < want };
-                    state.apply(setting, change);
+                    state.count(setting, change);
                     changes.push(change);
                 }
             }

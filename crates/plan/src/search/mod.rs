@@ -9,6 +9,7 @@ mod anneal;
 mod descent;
 mod express;
 mod filter;
+mod group;
 mod moves;
 mod repair;
 mod seeds;
@@ -19,8 +20,12 @@ use crate::model::Role;
 use crate::problem::Problem;
 use crate::simulate::{Order, Sweep, Vectors, blocking};
 use crate::{Error, Result};
+use anneal::{Chain, Cooling};
+use filter::Whole;
+use group::Group;
 use sapwood_skeleton::{ChunkPlan, Exec, rows};
 use state::{Change, State};
+use std::ops::Range;
 
 pub use express::Rule;
 
@@ -78,6 +83,10 @@ pub(crate) struct Setting<'a> {
     pub(crate) pins: Vec<(usize, u32)>,
     /// Items of layers that predict further tokens, where Megatron-LM has to state the plan.
     pub(crate) mtp: Vec<usize>,
+    /// Items of each segment.
+    segments: Vec<Range<usize>>,
+    /// Items of each segment of the body.
+    pub(crate) body: Vec<Range<usize>>,
     /// For each item the other items of its segment.
     pub(crate) siblings: Vec<Vec<u32>>,
     pub(crate) rule: express::Ready,
@@ -91,12 +100,30 @@ impl<'a> Setting<'a> {
             let same = |&other: &usize| other != at && items[other].segment == items[at].segment;
             (0..items.len()).filter(same).map(|other| other as u32).collect()
         };
+        let at = |segment: usize| items.partition_point(|item| item.segment < segment);
+        let segments: Vec<Range<usize>> = (0..problem.model().segments.len()).map(|s| at(s)..at(s + 1)).collect();
+        let moves = |range: &&Range<usize>| items.get(range.start).is_some_and(|item| problem.is_body(item.segment));
+        let body = segments.iter().filter(|range| !range.is_empty()).filter(moves).cloned().collect();
         let pins = problem.pins(order.dims().virtual_stages());
         let siblings = (0..items.len()).map(others).collect();
         let (rule, rendezvous) = (options.rule.ready(problem)?, options.rendezvous);
         let predicts = |at: &usize| problem.model().segments[items[*at].segment].role == Role::Mtp;
         let mtp = (0..items.len()).filter(|at| rule.follows() && predicts(at)).collect();
-        Ok(Setting { problem, order, vectors, pins, mtp, siblings, rule, rendezvous })
+        Ok(Setting { problem, order, vectors, segments, body, pins, mtp, siblings, rule, rendezvous })
+    }
+
+    /// Whether no sum of durations exceeds 32 bits, whatever the partition; `seed` is any.
+    fn narrow(&self, seed: &State) -> bool {
+        let items = self.problem.items();
+        let longest = |range: &Range<usize>| {
+            let times = items[range.clone()].iter().map(|item| item.forward + item.backward + item.extra);
+            u128::from(times.max().unwrap_or(0))
+        };
+        let layers = |range: &Range<usize>| u128::from(self.problem.model().segments[items[range.start].segment].count);
+        let all: u128 = self.segments.iter().map(|range| longest(range) * layers(range)).sum();
+        let sum = |times: &[u64]| times.iter().map(|&t| u128::from(t)).sum::<u128>();
+        let micro_batches = self.order.dims().micro_batches as u128;
+        (all + sum(&seed.durations.links)) * micro_batches + sum(&seed.durations.tails) <= u128::from(u32::MAX)
     }
 
     /// Whether what changed is allowed: what the framework can state, and pinned segments where they are in the model.
@@ -176,34 +203,47 @@ pub fn solve(
         let seed = seeds.into_iter().next().ok_or(Error::Problem { what: "no partition to begin with".into() })?;
         return Ok(Found::of(problem, &seed, 0, true));
     }
-    let mut chains: Vec<anneal::Chain> = (0..CHAINS).map(|at| anneal::Chain::new(at, &seeds, options)).collect();
+    let run = if setting.narrow(&seeds[0]) { anneal::<u32> } else { anneal::<u64> };
+    let (mut best, moves, complete) = run(exec, &setting, options, &seeds, stop)?;
+    descent::descend(&mut best, &setting, stop);
+    Ok(Found::of(problem, &best, moves, complete))
+}
+
+/// The best state that the chains find, their moves, and whether they made all of them.
+fn anneal<T: Whole>(
+    exec: Exec<'_>,
+    setting: &Setting<'_>,
+    options: &Options,
+    seeds: &[State],
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(State, u64, bool)> {
+    let mut groups = Group::<T>::all(seeds, options, exec.threads());
+    let cooling = Cooling::new(&seeds[0], options.moves / CHAINS as u64);
     let mut complete = true;
-    let schedule = anneal::Cooling::new(&seeds[0], options.moves / CHAINS as u64);
     for round in 0..ROUNDS {
-        if stop() || chains.iter().any(|chain| chain.stopped) {
+        let mut chains = groups.iter().flat_map(|group| &group.chains);
+        if chains.clone().any(|chain| chain.stopped) || stop() {
             complete = false;
             break;
         }
-        if chains.iter().any(|chain| chain.best.makespan <= options.target) {
+        if chains.any(|chain| chain.best.makespan <= options.target) {
             break;
         }
-        exec.for_chunks_mut(&ChunkPlan::of(CHAINS, 1).dynamic(), rows(&mut chains, 1), |_, _, chain| {
-            chain
-                .iter_mut()
-                .try_for_each(|chain| chain.run(&setting, &schedule, round, stop))
-                .map_err(sapwood_skeleton::Error::other)
+        let last = cooling.before(round + 1);
+        exec.for_chunks_mut(&ChunkPlan::of(groups.len(), 1).dynamic(), rows(&mut groups, 1), |_, _, groups| {
+            let run = |group: &mut Group<T>| group.run(setting, &cooling, last, stop);
+            groups.iter_mut().try_for_each(run).map_err(sapwood_skeleton::Error::other)
         })?;
         // Early on, chains that all follow one partition end in one and the same valley.
         if round >= ROUNDS / 2 {
-            anneal::share(&mut chains, &setting);
+            group::share(&mut groups, setting);
         }
     }
+    let chains: Vec<Chain<T>> = groups.into_iter().flat_map(|group| group.chains).collect();
     complete &= !chains.iter().any(|chain| chain.stopped);
     let moves = chains.iter().map(|chain| chain.moves).sum();
-    let ends = chains.into_iter().map(|chain| chain.best).min_by(|a, b| a.compare(b, &setting));
-    let mut best = ends.ok_or(Error::Problem { what: "no chain".into() })?;
-    descent::descend(&mut best, &setting, stop);
-    Ok(Found::of(problem, &best, moves, complete))
+    let best = chains.into_iter().map(|chain| chain.best).min_by(|a, b| a.compare(b, setting));
+    Ok((best.ok_or(Error::Problem { what: "no chain".into() })?, moves, complete))
 }
 
 impl Found {

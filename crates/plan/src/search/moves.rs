@@ -7,6 +7,7 @@
 use super::Setting;
 use super::state::{Change, State};
 use sapwood_skeleton::random::below;
+use std::ops::Range;
 
 /// Four random words.
 pub(crate) type Words = [u32; 4];
@@ -88,19 +89,19 @@ pub(crate) fn shift(
 
 /// An item of the last (or first) segment of the body that a virtual stage has, chosen among its layers there.
 fn end_item(setting: &Setting<'_>, state: &State, at: usize, last: bool, word: u32) -> Option<usize> {
-    let (problem, items) = (setting.problem, setting.problem.items());
-    let row = &state.counts[at * items.len()..(at + 1) * items.len()];
-    let mut present = (0..items.len()).filter(|&i| row[i] > 0 && problem.is_body(items[i].segment));
-    let end = if last { present.next_back() } else { present.next() }?;
-    let segment = items[end].segment;
-    let total: u32 = (0..items.len()).filter(|&i| items[i].segment == segment).map(|i| row[i]).sum();
-    pick(items.len(), |i| if items[i].segment == segment { row[i] } else { 0 }, below(word, total))
+    let row = at * setting.problem.items().len();
+    let there = |segment: &Range<usize>| {
+        let counts = &state.counts[row + segment.start..row + segment.end];
+        Some((segment.start, counts, counts.iter().sum::<u32>())).filter(|&(_, _, total)| total > 0)
+    };
+    let mut segments = setting.body.iter();
+    let (first, counts, total) = if last { segments.rev().find_map(there) } else { segments.find_map(there) }?;
+    pick(counts, below(word, total)).map(|place| first + place)
 }
 
 /// The place that the `nth` of all counted falls on.
-fn pick(places: usize, count: impl Fn(usize) -> u32, mut nth: u32) -> Option<usize> {
-    (0..places).find(|&at| {
-        let here = count(at);
+fn pick(counts: &[u32], mut nth: u32) -> Option<usize> {
+    counts.iter().position(|&here| {
         let found = nth < here;
         nth = nth.saturating_sub(here);
         found
@@ -112,7 +113,7 @@ fn rekind(setting: &Setting<'_>, state: &State, words: Words, at: usize, changes
     let items = setting.problem.items().len();
     let row = &state.counts[at * items..(at + 1) * items];
     let total: u32 = row.iter().sum();
-    let Some(item) = pick(items, |i| row[i], below(words[2], total.max(1))) else { return false };
+    let Some(item) = pick(row, below(words[2], total.max(1))) else { return false };
     let siblings = &setting.siblings[item];
     if siblings.is_empty() {
         return false;

@@ -36,15 +36,16 @@ pub(super) fn walk(state: &mut State, setting: &Setting<'_>, seed: u64, number: 
             continue;
         }
         let mut other = Undo { stages: Vec::new() };
-        changes.iter().for_each(|&change| state.apply(setting, change));
+        changes.iter().for_each(|&change| state.count(setting, change));
         setting.rule.settle(setting, state, &mut changes);
+        changes.iter().for_each(|&change| state.cost(setting, change));
         other.look(state, setting, &changes);
         let then = excess(state, setting);
         if then <= now && setting.allows(state, &changes) {
             better = if then < now { at } else { better };
             now = then;
         } else {
-            changes.iter().rev().for_each(|c| state.apply(setting, Change { more: !c.more, ..*c }));
+            changes.iter().rev().for_each(|change| state.apply(setting, change.back()));
             other.back(state);
         }
     }

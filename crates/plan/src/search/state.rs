@@ -26,6 +26,17 @@ pub(crate) struct Change {
     pub(crate) more: bool,
 }
 
+impl Change {
+    /// What takes it back.
+    pub(crate) fn back(self) -> Change {
+        Change { more: !self.more, ..self }
+    }
+
+    fn step(self, slot: &mut u64, by: u64) {
+        *slot = if self.more { *slot + by } else { *slot - by };
+    }
+}
+
 impl State {
     /// The state of counts; peaks beyond u64 count as the largest number.
     pub(crate) fn new(setting: &Setting<'_>, counts: Vec<u32>, sweep: &mut Sweep<u64>) -> State {
@@ -82,33 +93,51 @@ impl State {
         all - (0..self.body.len()).filter(last).map(|at| layers(&at)).max().unwrap_or(0)
     }
 
-    /// Applies a change to counts and costs; peaks and makespan are those of before.
+    /// Applies a change; peaks and makespan are those of before.
     pub(crate) fn apply(&mut self, setting: &Setting<'_>, change: Change) {
-        let items = setting.problem.items();
-        let (item, at) = (&items[change.item], change.virtual_stage);
-        let order = setting.order;
-        let k = order.dims().virtual_stages();
-        let stage = order.shape().placement.of(at, order.dims().stages).0;
-        let step = |slot: &mut u64, by: u64| *slot = if change.more { *slot + by } else { *slot - by };
-        let row = at * items.len();
-        let count = &mut self.counts[row + change.item];
-        *count = if change.more { *count + 1 } else { *count - 1 };
-        let operations = &mut self.durations.operations;
-        step(&mut operations[at], item.forward);
-        if order.shape().splits_backward {
-            step(&mut operations[k + at], item.backward - item.weight + item.extra);
-            step(&mut operations[2 * k + at], item.weight);
-        } else {
-            step(&mut operations[k + at], item.backward + item.extra);
+        self.count(setting, change);
+        self.cost(setting, change);
+    }
+
+    /// Applies a change to counts.
+    pub(crate) fn count(&mut self, setting: &Setting<'_>, change: Change) {
+        let step = |slot: &mut u32| *slot = if change.more { *slot + 1 } else { *slot - 1 };
+        step(&mut self.counts[change.virtual_stage * setting.problem.items().len() + change.item]);
+        if setting.problem.is_body(setting.problem.items()[change.item].segment) {
+            step(&mut self.body[change.virtual_stage]);
         }
-        step(&mut self.memory.kept[at], item.activation);
-        step(&mut self.memory.constant[stage], item.parameters);
+    }
+
+    /// Applies a change that is counted to the costs.
+    pub(crate) fn cost(&mut self, setting: &Setting<'_>, change: Change) {
+        self.keep(setting, change);
+        self.last(setting, change);
+    }
+
+    /// Applies a change that is counted to memory.
+    pub(crate) fn keep(&mut self, setting: &Setting<'_>, change: Change) {
+        let (items, at) = (setting.problem.items(), change.virtual_stage);
+        let (item, order) = (&items[change.item], setting.order);
+        let stage = order.shape().placement.of(at, order.dims().stages).0;
+        change.step(&mut self.memory.kept[at], item.activation);
+        change.step(&mut self.memory.constant[stage], item.parameters);
         if item.transient > 0 {
-            let present = items.iter().zip(&self.counts[row..row + items.len()]).filter(|&(_, &count)| count > 0);
+            let row = &self.counts[at * items.len()..(at + 1) * items.len()];
+            let present = items.iter().zip(row).filter(|&(_, &count)| count > 0);
             self.memory.transient[at] = present.map(|(item, _)| item.transient).max().unwrap_or(0);
         }
-        if setting.problem.is_body(item.segment) {
-            self.body[at] = if change.more { self.body[at] + 1 } else { self.body[at] - 1 };
+    }
+
+    /// Applies a change to durations.
+    pub(crate) fn last(&mut self, setting: &Setting<'_>, change: Change) {
+        let (item, at) = (&setting.problem.items()[change.item], change.virtual_stage);
+        let (k, operations) = (setting.order.dims().virtual_stages(), &mut self.durations.operations);
+        change.step(&mut operations[at], item.forward);
+        if setting.order.shape().splits_backward {
+            change.step(&mut operations[k + at], item.backward - item.weight + item.extra);
+            change.step(&mut operations[2 * k + at], item.weight);
+        } else {
+            change.step(&mut operations[k + at], item.backward + item.extra);
         }
     }
 

@@ -1,17 +1,19 @@
 //! Searches on a small model with two segments.
 
-use super::anneal::{Chain, Cooling, deltas};
+use super::anneal::{Cooling, deltas};
 use super::filter::Filter;
+use super::group::Group;
 use super::state::State;
-use super::{Options, ROUNDS, Setting, moves, seeds, solve};
+use super::{CHAINS, Options, ROUNDS, Setting, anneal, moves, seeds, solve};
+use crate::Result;
 use crate::model::{KindCost, MemoryUnit, Model, Role, Segment};
 use crate::problem::Problem;
 use crate::recompute::BUILT_IN;
 use crate::schedule::{self, Dims, Grouping};
 use crate::simulate::path::Path;
 use crate::simulate::{Order, Sweep, Vectors};
-use sapwood_skeleton::Runtime;
 use sapwood_skeleton::random::{Purpose, Stream};
+use sapwood_skeleton::{Exec, Runtime};
 
 /// Two segments of a body between its ends; the second one has a kind more, and transients.
 fn problem(cap: f64, kinds: &[String]) -> Problem {
@@ -62,11 +64,11 @@ fn a_chain_keeps_a_partition_and_its_costs() {
         let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
         let options = Options { moves: 6400, seed: 3, ..Options::default() };
         let seeds = seeds::feasible(&setting, &Options::default(), &|| false).unwrap();
-        let mut chain = Chain::new(0, &seeds, &options);
+        let mut group = Group::<u32>::all(&seeds, &options, 1).swap_remove(0);
         let cooling = Cooling::new(&seeds[0], 6400);
         for round in 0..ROUNDS {
-            chain.run(&setting, &cooling, round, &|| false).unwrap();
-            let now = &chain.now;
+            group.run(&setting, &cooling, cooling.before(round + 1), &|| false).unwrap();
+            let now = &group.chains[round as usize % CHAINS].now;
             let anew = State::new(&setting, now.counts.clone(), &mut Sweep::new());
             assert_eq!((&anew.durations, &anew.memory), (&now.durations, &now.memory), "{}", entry.name);
             assert_eq!((anew.makespan, &anew.peaks), (now.makespan, &now.peaks), "{}", entry.name);
@@ -74,7 +76,9 @@ fn a_chain_keeps_a_partition_and_its_costs() {
             assert!(now.fits(&setting) && now.body.iter().all(|&layers| layers > 0));
             partition(&problem, &now.counts);
         }
-        assert!(chain.best.makespan <= seeds[0].makespan && chain.best.fits(&setting));
+        let bests = group.chains.iter().map(|chain| &chain.best);
+        assert!(bests.clone().all(|best| best.makespan <= seeds[0].makespan && best.fits(&setting)));
+        assert_eq!(bests.count(), CHAINS);
     }
 }
 
@@ -101,7 +105,7 @@ fn a_known_path_is_never_longer_than_the_makespan() {
     let (problem, vectors) = (problem(400.0, &[]), Vectors::new(&order));
     let setting = Setting::new(&problem, &order, &vectors, &Options::default()).unwrap();
     let mut state = seeds::feasible(&setting, &Options::default(), &|| false).unwrap().swap_remove(0);
-    let mut filter = Filter::new(state.durations.operations.len());
+    let mut filter = Filter::<u32>::new(state.durations.operations.len());
     let (stream, mut sweep) = (Stream::new(5, Purpose::Test), Sweep::new());
     let mut rejected = 0;
     for at in 0..4000 {
@@ -114,15 +118,53 @@ fn a_known_path_is_never_longer_than_the_makespan() {
         changes.iter().for_each(|&change| state.apply(&setting, change));
         deltas(&setting, &changes, &mut by);
         let makespan = sweep.run(&order, &state.durations);
-        assert!(!filter.exceeds(&by, makespan), "move {at}");
-        rejected += u32::from(filter.exceeds(&by, before) && makespan > before);
-        filter.accept(&by);
-        filter.learn(&Path::of(&order, &state.durations, &sweep), &state.durations);
-        assert!(filter.exceeds(&[], makespan - 1) && !filter.exceeds(&[], makespan));
+        let known = filter.longest(&by);
+        assert!(known <= makespan, "move {at}");
+        rejected += u32::from(known > before);
+        let path = Path::of(&order, &state.durations, |at| sweep.end(at));
+        if at % 3 == 0 {
+            filter.learn(&path, &state.durations, &by);
+            filter.accept(&by);
+        } else {
+            filter.accept(&by);
+            filter.learn(&path, &state.durations, &[]);
+        }
+        assert_eq!(filter.longest(&[]), makespan);
         state.makespan = makespan;
     }
     assert!(rejected > 500, "{rejected}");
 }
+
+/// Neither the width of numbers nor how chains are grouped changes anything.
+#[test]
+fn grouped_chains_find_what_single_ones_do() {
+    for entry in schedule::ALL {
+        let chunks = if entry.shape.chunks { 2 } else { 1 };
+        let dims = Dims { stages: 3, chunks, micro_batches: 7, group: Grouping::First };
+        let (problem, order) = (problem(150.0, &[]), Order::new(entry, &dims).unwrap());
+        let vectors = Vectors::new(&order);
+        for rendezvous in [false, true] {
+            let options = Options { moves: 10_000, seed: 7, rendezvous, ..Options::default() };
+            let setting = Setting::new(&problem, &order, &vectors, &options).unwrap();
+            let seeds = seeds::feasible(&setting, &options, &|| false).unwrap();
+            assert!(setting.narrow(&seeds[0]));
+            let found = |threads, run: Run| {
+                let runtime = Runtime::threads(threads).unwrap();
+                let (best, moves, complete) = run(runtime.exec(), &setting, &options, &seeds, &|| false).unwrap();
+                assert!(complete && moves == 10_000);
+                (best.counts, best.makespan, best.peaks)
+            };
+            let single = found(8, anneal::<u64>);
+            assert!(single.1 < seeds[0].makespan, "{}", entry.name);
+            for threads in [1, 2, 3] {
+                assert_eq!(found(threads, anneal::<u32>), single, "{} {threads}", entry.name);
+                assert_eq!(found(threads, anneal::<u64>), single, "{} {threads}", entry.name);
+            }
+        }
+    }
+}
+
+type Run = fn(Exec<'_>, &Setting<'_>, &Options, &[State], &(dyn Fn() -> bool + Sync)) -> Result<(State, u64, bool)>;
 
 /// Without recomputation there are few enough cuts to look at all of them.
 #[test]

@@ -14,5 +14,5 @@ pub mod twin;
 
 pub use memory::{Live, Vectors};
 pub use order::{Order, Step};
-pub use time::{Durations, Sweep, Time};
+pub use time::{Durations, LANES, Sweep, Time, Wide};
 pub use timeline::{Span, Timeline, Usage};

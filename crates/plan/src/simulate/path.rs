@@ -1,7 +1,7 @@
 //! The critical path of a sweep: operations that follow each other without a gap, from the end of the last one back to the
 //! start.
 
-use super::{Durations, Order, Sweep, Time};
+use super::{Durations, Order, Time};
 
 /// A critical path and what it is made of: the makespan is linear in the durations along it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,21 +29,20 @@ impl Path {
         })
     }
 
-    /// The critical path of the last run of `sweep`. Where an operation waited for its stage and its data alike, the path goes
+    /// The critical path of a sweep whose ends are `end` ([`super::Sweep::end`]). Where an operation waited for its stage and its data alike, the path goes
     /// on along the stage. O(length of the path).
-    pub fn of<T: Time>(order: &Order, durations: &Durations<T>, sweep: &Sweep<T>) -> Path {
+    pub fn of<T: Time + PartialOrd>(order: &Order, durations: &Durations<T>, end: impl Fn(usize) -> T) -> Path {
         let mut path = Path {
             steps: Vec::new(),
             operations: vec![0; durations.operations.len()],
             links: vec![0; durations.links.len()],
             stage: 0,
         };
-        let ends = &sweep.ends;
         let mut best: Option<T> = None;
         for (stage, &at) in order.last.iter().enumerate() {
-            let end = ends[at as usize] + durations.tails[stage];
-            if best.is_none_or(|best| best < end) {
-                (best, path.stage) = (Some(end), stage);
+            let last = end(at as usize) + durations.tails[stage];
+            if best.is_none_or(|best| best < last) {
+                (best, path.stage) = (Some(last), stage);
             }
         }
         let mut at = order.last[path.stage] as usize;
@@ -52,9 +51,9 @@ impl Path {
             path.steps.push(at - 1);
             path.operations[step.duration as usize] += 1;
             let before = order.before[at - 1] as usize;
-            let ready = ends[step.awaits as usize] + durations.links[step.link as usize];
+            let ready = end(step.awaits as usize) + durations.links[step.link as usize];
             // The sweep took the later of the two.
-            at = if ends[before] < ready {
+            at = if end(before) < ready {
                 path.links[step.link as usize] += 1;
                 step.awaits as usize
             } else {

@@ -5,12 +5,49 @@
 
 use super::Order;
 use crate::{Error, Result};
+use sapwood_skeleton::isa;
 
-/// A number of ticks.
-pub trait Time: Copy + PartialOrd + Default + std::ops::Add<Output = Self> + std::fmt::Debug + Send + Sync {}
+/// A number of ticks, or several of them side by side.
+pub trait Time: Copy + Default + std::ops::Add<Output = Self> + std::fmt::Debug + Send + Sync {
+    /// The later of two.
+    fn later(self, other: Self) -> Self;
+}
 
-impl Time for u64 {}
-impl Time for f64 {}
+macro_rules! time {
+    ($($number:ty),*) => {
+        $(impl Time for $number {
+            #[inline(always)]
+            fn later(self, other: Self) -> Self {
+                if self < other { other } else { self }
+            }
+        })*
+    };
+}
+time!(u32, u64, f64);
+
+/// How many sweeps a [`Wide`] one is.
+pub const LANES: usize = 8;
+
+/// Times of several sweeps of one order that run as one: each lane has durations of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(align(32))]
+pub struct Wide<T>(pub [T; LANES]);
+
+impl<T: Time> std::ops::Add for Wide<T> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Wide(std::array::from_fn(|lane| self.0[lane] + other.0[lane]))
+    }
+}
+
+impl<T: Time> Time for Wide<T> {
+    #[inline(always)]
+    fn later(self, other: Self) -> Self {
+        Wide(std::array::from_fn(|lane| self.0[lane].later(other.0[lane])))
+    }
+}
 
 /// How long operations and transfers take.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,11 +73,7 @@ impl<T: Time> Durations<T> {
 pub struct Sweep<T> {
     clocks: Vec<T>,
     /// End of each step, after a 0 for what waits for nothing.
-    pub(super) ends: Vec<T>,
-}
-
-fn later<T: Time>(a: T, b: T) -> T {
-    if a < b { b } else { a }
+    ends: Vec<T>,
 }
 
 impl<T: Time> Sweep<T> {
@@ -52,6 +85,14 @@ impl<T: Time> Sweep<T> {
     /// The makespan: the latest end of a stage, its tail included. The lengths of `durations` must fit `order`; see
     /// [`check`].
     pub fn run(&mut self, order: &Order, durations: &Durations<T>) -> T {
+        isa::vectorized(
+            #[inline(always)]
+            || self.step_by_step(order, durations),
+        )
+    }
+
+    #[inline(always)]
+    fn step_by_step(&mut self, order: &Order, durations: &Durations<T>) -> T {
         self.clocks.clear();
         self.clocks.resize(order.dims().stages, T::default());
         self.ends.resize(order.len() + 1, T::default());
@@ -59,11 +100,18 @@ impl<T: Time> Sweep<T> {
         let (clocks, ends) = (&mut self.clocks[..], &mut self.ends[..]);
         for (at, step) in order.steps.iter().enumerate() {
             let ready = ends[step.awaits as usize] + durations.links[step.link as usize];
-            let end = later(clocks[step.stage as usize], ready) + durations.operations[step.duration as usize];
+            let end = clocks[step.stage as usize].later(ready) + durations.operations[step.duration as usize];
             clocks[step.stage as usize] = end;
             ends[at + 1] = end;
         }
-        clocks.iter().zip(&durations.tails).fold(T::default(), |latest, (&clock, &tail)| later(latest, clock + tail))
+        clocks.iter().zip(&durations.tails).fold(T::default(), |latest, (&clock, &tail)| latest.later(clock + tail))
+    }
+}
+
+impl<T: Time> Sweep<T> {
+    /// After a run, the end of the operation at a position in the topological order, plus one; nothing for 0.
+    pub fn end(&self, at: usize) -> T {
+        self.ends[at]
     }
 }
 

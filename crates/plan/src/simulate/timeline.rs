@@ -42,7 +42,7 @@ impl Timeline {
         let mut stages: Vec<Vec<Span>> = order.lists().iter().map(|list| Vec::with_capacity(list.len())).collect();
         for (at, step) in order.steps.iter().enumerate() {
             let stage = &mut stages[step.stage as usize];
-            let end = sweep.ends[at + 1];
+            let end = sweep.end(at + 1);
             // A stage's operations are in the order of its list.
             let op = order.lists()[step.stage as usize][stage.len()];
             stage.push(Span { op, start: end - durations.operations[step.duration as usize], end });

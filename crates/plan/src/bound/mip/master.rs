@@ -279,7 +279,7 @@ impl<'a> Master<'a> {
     /// The makespan of durations and their critical path.
     pub(super) fn simulate(&mut self, durations: &Durations<f64>) -> (f64, usize) {
         let makespan = self.sweep.run(self.order, durations);
-        let path = Path::of(self.order, durations, &self.sweep);
+        let path = Path::of(self.order, durations, |at| self.sweep.end(at));
         (makespan, self.learn(&path))
     }
 
