@@ -6,6 +6,7 @@ mod megatron_twin;
 mod mindformers;
 mod shortest;
 
+use sapwood_plan::baseline;
 use sapwood_plan::export::{self, Plan};
 use sapwood_plan::import;
 use sapwood_plan::layout::{Layout, Run};
