@@ -29,11 +29,16 @@ impl Tree {
     /// # Errors
     /// Those of [`Tree::resolve`] and [`Tree::discover`].
     pub fn here(argument: Option<&str>, o: &Discover) -> Result<Self> {
+        Self::named(argument)?.map_or_else(|| Self::discover(o), Ok)
+    }
+
+    /// The same where a machine is named; the machine at hand is not taken.
+    ///
+    /// # Errors
+    /// Those of [`Tree::resolve`].
+    pub fn named(argument: Option<&str>) -> Result<Option<Self>> {
         let variable = std::env::var("SAPWOOD_MACHINE").ok().filter(|text| !text.is_empty());
-        match argument.map(str::to_owned).or(variable) {
-            Some(argument) => Self::resolve(&argument),
-            None => Self::discover(o),
-        }
+        argument.map(str::to_owned).or(variable).map(|argument| Self::resolve(&argument)).transpose()
     }
 
     /// A machine that ships with Sapwood, by its name or one of its aliases.

@@ -90,21 +90,26 @@ impl Problem {
             for (kind, k) in s.kinds.iter().enumerate() {
                 // What is not in the body may always keep all.
                 if allowed(&k.name) || (!s.role.moves() && kind == 0) {
+                    let own = |key: &str| format!("segment {}: {key}", s.name);
+                    let kinds = |key: &str| format!("segment {}: {key} of {}", s.name, k.name);
                     items.push(Item {
                         segment,
                         kind,
-                        forward: time.from(s.forward)?,
-                        backward: time.from(s.backward)?,
-                        weight: time.from(s.weight)?,
-                        extra: time.from(k.extra)?,
-                        activation: memory.from(k.activation)?,
-                        transient: memory.from(k.transient)?,
-                        parameters: memory.from(s.parameters)?,
+                        forward: ticks(time, s.forward, &|| own("forward"))?,
+                        backward: ticks(time, s.backward, &|| own("backward"))?,
+                        weight: ticks(time, s.weight, &|| own("weight"))?,
+                        extra: ticks(time, k.extra, &|| kinds("extra"))?,
+                        activation: ticks(memory, k.activation, &|| kinds("activation"))?,
+                        transient: ticks(memory, k.transient, &|| kinds("transient"))?,
+                        parameters: ticks(memory, s.parameters, &|| own("parameters"))?,
                     });
                 }
             }
             if items.len() == before {
-                return Err(wrong(format!("segment {} has no allowed kind of recomputation", s.name)));
+                let own: Vec<&str> = s.kinds.iter().map(|kind| kind.name.as_str()).collect();
+                let what =
+                    format!("segment {} has none of the kinds {}: it has {}", s.name, kinds.join(", "), own.join(", "));
+                return Err(wrong(what));
             }
         }
         representable(&model, &items)?;
@@ -115,17 +120,18 @@ impl Problem {
                 n if n == caps.len() => values.to_vec(),
                 n => return Err(wrong(format!("{what} of {n} stages for {} stages", caps.len()))),
             };
-            values.into_iter().map(|c| ticks.from(c)).collect()
+            values.into_iter().map(|c| self::ticks(ticks, c, &|| what.to_owned())).collect()
         };
         let constant = by_stage("constant memory", &model.constant, memory)?;
         let tails = by_stage("work at the end of a step", &model.tails, time)?;
-        let link = time.from(model.link)?;
+        let link = ticks(time, model.link, &|| "link".to_owned())?;
         // A cap that is no whole number of ticks is rounded down: nothing may exceed it. An infinite one is none.
         let floor = |cap: f64| {
             if cap == f64::INFINITY {
                 Ok(u64::MAX)
             } else {
-                memory.from(cap).map(|ticks| if memory.show(ticks) > cap { ticks - 1 } else { ticks })
+                ticks(memory, cap, &|| "cap of memory".to_owned())
+                    .map(|ticks| if memory.show(ticks) > cap { ticks - 1 } else { ticks })
             }
         };
         let caps = caps.iter().map(|&cap| floor(cap)).collect::<Result<_>>()?;
@@ -174,6 +180,7 @@ impl Problem {
         }
         if layers < k * self.least as usize {
             let most = match layers / stages {
+                0 if layers == 0 => "none can lie anywhere, and each virtual stage needs one that can".to_owned(),
                 0 => format!("at most {layers} stages"),
                 most => format!("at most {most} chunks on {stages} stages"),
             };
@@ -331,6 +338,11 @@ impl Problem {
         durations.tails.clone_from(&self.tails);
         (durations, memory)
     }
+}
+
+/// A value in ticks; what it is of, in the message of one that has none.
+fn ticks(ticks: Ticks, value: f64, what: &dyn Fn() -> String) -> Result<u64> {
+    ticks.from(value).map_err(|why| Error::TooLarge { what: format!("{}: {why}", what()) })
 }
 
 /// Refuses a model whose layers together take 2⁶³ ticks or more, or are 2³¹ or more: no sum over a partition overflows then.

@@ -59,10 +59,10 @@ pub struct Segment {
     pub count: u32,
 }
 
-/// Samples a second, and the part of the machine's speed that does useful work.
+/// Samples a second of one replica of the pipeline, and the part of the machine's speed that does useful work.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Throughput {
-    /// Samples a second.
+    /// Samples a second of one replica.
     pub samples_per_s: f64,
     /// Needs the costs of operations; none for measured times.
     pub model_flops_utilisation: Option<f64>,

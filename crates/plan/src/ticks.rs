@@ -35,6 +35,7 @@ impl Ticks {
     pub fn from(self, value: f64) -> Result<u64> {
         let ticks = (value * 10f64.powi(self.decimals as i32)).round_ties_even();
         if !(0.0..9_007_199_254_740_992.0).contains(&ticks) {
+            let value = if value.abs() < 1e16 { value.to_string() } else { format!("{value:e}") };
             let what = format!("{value} is below 0 or too large to be counted in steps of 10^-{}", self.decimals);
             return Err(Error::TooLarge { what });
         }

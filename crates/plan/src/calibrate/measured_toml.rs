@@ -4,7 +4,7 @@
 //! are not cumulative: what no kind names keeps all activations.
 
 use super::measured::{Constant, MOST_LAYERS, Measured, Run, virtual_stages};
-use crate::schedule::Grouping;
+use crate::schedule::{self, Grouping};
 use crate::toml_table::{Lines, Table, number_of};
 use sapwood_machine::units;
 use toml::de::{DeTable, DeValue};
@@ -40,7 +40,9 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
     let mut measured = Measured {
         stages,
         chunks,
-        schedule: top.name("schedule")?.unwrap_or(default).to_owned(),
+        schedule: schedule::find(top.name("schedule")?.unwrap_or(default))
+            .map(|entry| entry.name.to_owned())
+            .map_err(|why| top.wrong("schedule", why))?,
         micro_batches: count("micro_batches")?,
         group: count("group")?.map_or(Grouping::First, Grouping::Uniform),
         kinds: kinds(&top)?,

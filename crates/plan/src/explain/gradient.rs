@@ -1,7 +1,9 @@
 //! What a little more or less would change: one layer less somewhere, a little more memory on a stage. Differences of exact
-//! makespans; recomputation on the changed stage is chosen anew, greedily: what saves most comes first.
+//! makespans; recomputation on the changed stage is chosen anew, greedily: what saves most comes first. Memory that a stage has
+//! free already is a change of its own, and the others of that stage are what they are worth on top of it.
 
 use crate::problem::Problem;
+use crate::schedule::Dims;
 use crate::simulate::{Order, Sweep, Vectors};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -11,7 +13,7 @@ use serde::Serialize;
 pub struct Gradient {
     /// What is changed.
     pub change: String,
-    /// The makespan after it less that before.
+    /// The makespan after it less that before; before is once the stage has used the memory that it has free.
     pub makespan_change: f64,
 }
 
@@ -21,40 +23,52 @@ const MORE: f64 = 1e9;
 /// Part of a cap that a stage gets more where memory has no unit.
 const SHARE: f64 = 0.02;
 
-/// One layer less in each virtual stage that has more than it must, and more memory on each stage that has a cap; the largest
-/// gain first.
+/// Less recomputation on each stage that has memory free for it; on top of that, one layer less in each virtual stage that has
+/// more than it must, and more memory on each stage that has a cap. The largest gain first.
 ///
 /// # Errors
 /// [`Error::TooLarge`] for peaks beyond u64.
 pub fn gradients(problem: &Problem, order: &Order, vectors: &Vectors, counts: &[u32]) -> Result<Vec<Gradient>> {
     let mut at = At { problem, order, vectors, sweep: Sweep::new() };
     let before = at.makespan(counts);
-    let (stages, placement) = (order.dims().stages, order.shape().placement);
+    let placement = order.shape().placement;
+    let Dims { stages, chunks, .. } = *order.dims();
     let mut all = Vec::new();
-    let shown = |change: String, makespan: u64| {
-        let ticks = makespan as f64 - before as f64;
-        Gradient { change, makespan_change: problem.time().show_real(ticks) }
+    let mut add = |change: String, before: u64, after: u64| {
+        let ticks = after as f64 - before as f64;
+        all.push(Gradient { change, makespan_change: problem.time().show_real(ticks) });
     };
-    for virtual_stage in 0..order.dims().virtual_stages() {
-        let Some(less) = at.less(counts, virtual_stage) else { continue };
-        let (stage, chunk) = placement.of(virtual_stage, stages);
-        let chosen = at.relaxed(less, stage, problem.caps()[stage])?;
-        all.push(shown(format!("one layer less on stage {stage} chunk {chunk}"), at.makespan(&chosen)));
-    }
-    for stage in (0..stages).filter(|&stage| problem.caps()[stage] < u64::MAX) {
-        let unit = problem.model().memory_unit;
-        let cap = problem.memory().show(problem.caps()[stage]);
-        let (more, name) = if unit.name().is_empty() {
-            (SHARE * cap, format!("{} more memory", SHARE * cap))
-        } else {
-            (MORE / unit.bytes(), "+1 GB".to_owned())
-        };
-        let cap = problem.memory().from(cap + more)?;
-        let chosen = at.relaxed(counts.to_vec(), stage, cap)?;
-        all.push(shown(format!("{name} on stage {stage}"), at.makespan(&chosen)));
+    for stage in 0..stages {
+        let cap = problem.caps()[stage];
+        // What follows is worth what it adds to this: free memory is there without it.
+        let filled = at.relaxed(counts.to_vec(), stage, cap)?;
+        let base = at.makespan(&filled);
+        if filled != counts {
+            add(format!("less recomputation on stage {stage}, within its memory"), before, base);
+        }
+        for chunk in 0..chunks {
+            let Some(less) = at.less(&filled, placement.virtual_stage(stage, chunk, stages)) else { continue };
+            let chosen = at.relaxed(less, stage, cap)?;
+            add(format!("one layer less on stage {stage} chunk {chunk}"), base, at.makespan(&chosen));
+        }
+        if cap < u64::MAX {
+            let (more, name) = more(problem, cap);
+            let chosen = at.relaxed(filled, stage, problem.memory().from(problem.memory().show(cap) + more)?)?;
+            add(format!("{name} on stage {stage}"), base, at.makespan(&chosen));
+        }
     }
     all.sort_by(|a, b| a.makespan_change.total_cmp(&b.makespan_change));
     Ok(all)
+}
+
+/// The memory that a stage with a cap gets more, in the model's unit, and its name.
+fn more(problem: &Problem, cap: u64) -> (f64, String) {
+    let unit = problem.model().memory_unit;
+    if unit.name().is_empty() {
+        let more = SHARE * problem.memory().show(cap);
+        return (more, format!("{more} more memory"));
+    }
+    (MORE / unit.bytes(), "+1 GB".to_owned())
 }
 
 struct At<'a> {

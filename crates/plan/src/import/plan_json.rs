@@ -97,7 +97,8 @@ impl File {
                 if entry.shape.placement.of(at, self.stages).0 != stage.stage {
                     return Err(format!("virtual stage {at} is not on stage {} in {}", stage.stage, self.schedule));
                 }
-                let runs = chunk.items.iter().map(|run| found(model, run)).collect::<Result<_, String>>()?;
+                let runs = chunk.items.iter().map(|run| found(model, run)).collect::<Result<_, String>>();
+                let runs = runs.map_err(|why| format!("stage {} chunk {}: {why}", stage.stage, at / self.stages))?;
                 if slot.replace(runs).is_some() {
                     return Err(format!("virtual stage {at} is there twice"));
                 }
@@ -110,6 +111,13 @@ impl File {
         let mut layout = Layout { chunks: chunks.into_iter().flatten().collect() };
         for runs in &mut layout.chunks {
             runs.sort_by_key(|run| (run.segment, std::cmp::Reverse(run.kind)));
+        }
+        for (segment, own) in model.segments.iter().enumerate() {
+            let runs = layout.chunks.iter().flatten().filter(|run| run.segment == segment);
+            let count: u64 = runs.map(|run| u64::from(run.count)).sum();
+            if count != u64::from(own.count) {
+                return Err(format!("{count} layers of {} in all, and the model has {}", own.name, own.count));
+            }
         }
         Ok(Imported {
             stages: self.stages,

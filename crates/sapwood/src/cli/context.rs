@@ -23,6 +23,11 @@ impl Context {
         Ok(Tree::here(self.flags.machine.as_deref(), &Discover::default())?)
     }
 
+    /// The machine that is named: `--machine`, else `$SAPWOOD_MACHINE`.
+    pub(crate) fn named_machine(&self) -> Result<Option<Tree>, Failure> {
+        Ok(Tree::named(self.flags.machine.as_deref())?)
+    }
+
     /// Number of worker threads: `--threads`, else the leaves of the machine, but never more than the cores at hand.
     pub(crate) fn threads(&self) -> Result<usize, Failure> {
         let here = facts(&Discover::default())?;

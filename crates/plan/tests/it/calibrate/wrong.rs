@@ -100,7 +100,10 @@ fn toml_says_line_run_and_key() {
     let bytes = parse("m.toml", b"stages = 4\n\xff").unwrap_err().to_string();
     assert_eq!(bytes, "m.toml: line 2: no UTF-8 text");
     let fit_error = |text: &str| fit(&measured(text)).unwrap_err().to_string();
-    assert!(fit_error(&TOML.replacen("kinds", "schedule = \"1f1bb\"\nkinds", 1)).contains("did you mean 1f1b?"));
+    assert!(
+        wrong(&TOML.replacen("kinds", "schedule = \"1f1bb\"\nkinds", 1))
+            .contains("line 2: unknown schedule '1f1bb', did you mean 1f1b?")
+    );
     assert!(fit_error(&TOML.replacen("kinds", "schedule = \"gpipe\"\nkinds", 1)).contains("write micro_batches"));
     assert!(
         fit_error(&TOML.replacen("kinds", "micro_batches = 9000000\nkinds", 1)).contains("too many to walk through")

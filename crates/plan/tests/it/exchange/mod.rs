@@ -6,6 +6,7 @@ mod megatron_twin;
 mod mindformers;
 mod shortest;
 
+use sapwood_plan::baseline;
 use sapwood_plan::export::{self, Plan};
 use sapwood_plan::import;
 use sapwood_plan::layout::{Layout, Run};
@@ -139,16 +140,27 @@ fn two_chunks() -> Layout {
 
 #[test]
 fn every_file_is_registered() {
+    // Every file with an entry is a line of the registry, under the name that stands in it.
     let check = |folder: &str, names: Vec<&str>| {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
-        let files = std::fs::read_dir(path).unwrap().map(|file| file.unwrap().path());
-        let stem = |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let mut stems: Vec<String> = files.map(stem).filter(|stem| stem != "mod").collect();
-        stems.sort();
+        let source = |file: std::fs::DirEntry| {
+            let path = if file.path().is_dir() { file.path().join("mod.rs") } else { file.path() };
+            std::fs::read_to_string(path).unwrap()
+        };
+        let sources = std::fs::read_dir(path).unwrap().map(|file| source(file.unwrap()));
+        let name = |text: String| {
+            let entry = text.split_once("const ENTRY: Entry")?.1.split_once("name: \"")?.1;
+            Some(entry.split_once('"')?.0.to_owned())
+        };
+        let mut found: Vec<String> = sources.filter_map(name).collect();
+        found.sort();
         let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         names.sort();
-        assert_eq!(stems, names, "{folder}");
+        assert_eq!(found, names, "{folder}");
     };
+    check("schedule", schedule::ALL.iter().map(|e| e.name).collect());
+    check("baseline", baseline::ALL.iter().map(|e| e.name).collect());
+    check("model/readers", readers::ALL.iter().map(|e| e.name).collect());
     check("import", import::ALL.iter().map(|e| e.name).collect());
     check("export", export::ALL.iter().map(|e| e.name).collect());
     assert!(import::find("megatron_flag").unwrap_err().to_string().contains("did you mean megatron_flags?"));

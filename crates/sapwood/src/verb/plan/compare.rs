@@ -2,6 +2,7 @@
 
 use super::given::Given;
 use super::search::{Search, limit};
+use super::tables::numbers;
 use crate::cli::{Context, Exit, Failure, Run};
 use crate::verb::table::aligned;
 use clap::Args;
@@ -85,7 +86,7 @@ impl Run for Box<Compare> {
             Ok(Judged { order: best.order, outcome: best.outcome, recomputation, fits: true })
         });
         let ours = ours.transpose()?;
-        let reason = solved.failure.map(|why| why.to_string());
+        let reason = solved.failure.filter(|_| ours.is_none()).map(|why| why.to_string());
         let makespan = ours.as_ref().map(|ours| ours.outcome.makespan);
         rows.push(row("sapwood", &request, ours.as_ref(), makespan, reason));
         rows_s.push(start.elapsed().as_secs_f64());
@@ -175,19 +176,22 @@ fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     let head =
         ["planner", "schedule", "chunks", "makespan", "by ours", &peak, "fits", "recomputation"].map(String::from);
     let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-    let shown = |row: &Row| {
+    let column = |of: fn(&Row) -> Option<f64>| numbers(report.rows.iter().map(of));
+    let (makespans, peaks) = (column(|row| row.makespan), column(|row| row.peak));
+    let recomputation = column(|row| row.recompute_time);
+    let shown = |(at, row): (usize, &Row)| {
         [
             row.planner.to_owned(),
             text(row.schedule.clone()),
             text(row.chunks.map(|chunks| chunks.to_string())),
-            text(row.makespan.map(|makespan| makespan.to_string())),
+            makespans[at].clone(),
             text(row.ratio.map(|ratio| format!("{ratio:.4}"))),
-            text(row.peak.map(|peak| peak.to_string())),
+            peaks[at].clone(),
             text(row.feasible.map(|fits| if fits { "yes" } else { "no" }.to_owned())),
-            text(row.recompute_time.map(|time| time.to_string())),
+            recomputation[at].clone(),
         ]
     };
-    let rows: Vec<_> = std::iter::once(head).chain(report.rows.iter().map(shown)).collect();
+    let rows: Vec<_> = std::iter::once(head).chain(report.rows.iter().enumerate().map(shown)).collect();
     aligned(&rows, out)?;
     for row in &report.rows {
         if let Some(reason) = &row.reason {

@@ -20,7 +20,8 @@ pub(super) struct Given {
     /// Stages: groups of devices that the layers are spread over
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) stages: Option<u32>,
-    /// Memory of a stage with its unit, such as 56000MB or 80GiB; or one for each stage [default: the devices of --machine]
+    /// Memory of a stage with its unit, such as 56000MB or 80GiB; or one for each stage [default: the devices of --machine
+    /// or $SAPWOOD_MACHINE, else no limit]
     #[arg(long, value_name = "SIZE[,SIZE..]")]
     memory: Option<String>,
     /// Per cent of the memory that stay free
@@ -67,9 +68,15 @@ impl Given {
         self.link == "blocking"
     }
 
-    /// The same with a number of stages.
-    pub(super) fn with_stages(&self, stages: usize) -> Given {
-        Given { stages: u32::try_from(stages).ok(), ..self.clone() }
+    /// The same for another plan of the model.
+    pub(super) fn with(&self, stages: Option<usize>, micro_batches: Option<usize>) -> Given {
+        let short = |size: Option<usize>| size.and_then(|size| u32::try_from(size).ok());
+        Given {
+            stages: short(stages),
+            micro_batches: short(micro_batches),
+            global_batch: self.global_batch.filter(|_| micro_batches.is_none()),
+            ..self.clone()
+        }
     }
 
     /// Whether a model is named.
@@ -167,12 +174,12 @@ impl Given {
         if !(0.0..100.0).contains(&self.margin) {
             return Err(Failure::usage(format!("--margin {}: per cent from 0 on, below 100", self.margin)));
         }
-        let given = match (&self.memory, &cx.flags.machine) {
-            (Some(sizes), _) => {
-                sizes.split(',').map(|size| cap(size.trim(), model.memory_unit)).collect::<Result<_, _>>()?
-            }
-            (None, Some(_)) => vec![device_memory(cx)? / model.memory_unit.bytes()],
-            (None, None) => vec![f64::INFINITY],
+        let unit = model.memory_unit;
+        let given = match &self.memory {
+            Some(sizes) => sizes.split(',').map(|size| cap(size.trim(), unit)).collect::<Result<_, _>>()?,
+            // Bytes of a device say nothing of numbers without a unit.
+            None if unit == MemoryUnit::Raw => vec![f64::INFINITY],
+            None => vec![device_memory(cx)?.map_or(f64::INFINITY, |bytes| bytes / unit.bytes())],
         };
         let caps: Vec<f64> = match given.len() {
             1 => vec![given[0]; stages],
@@ -210,10 +217,10 @@ fn cap(text: &str, unit: MemoryUnit) -> Result<f64, Failure> {
     above_0(bytes as f64 / unit.bytes())
 }
 
-/// Memory of a leaf of the machine, in bytes.
-fn device_memory(cx: &Context) -> Result<f64, Failure> {
-    let tree = cx.machine()?;
+/// Memory of a leaf of the machine that is named, in bytes.
+fn device_memory(cx: &Context) -> Result<Option<f64>, Failure> {
+    let Some(tree) = cx.named_machine()? else { return Ok(None) };
     let size = tree.levels().last().and_then(|level| level.values.memory.as_ref()?.size);
-    let size = size.ok_or_else(|| Failure::usage(format!("machine {}: its devices state no memory", tree.name())))?;
-    Ok(size as f64)
+    let none = || Failure::usage(format!("machine {}: its devices state no memory", tree.name())).hint("--memory SIZE");
+    Ok(Some(size.ok_or_else(none)? as f64))
 }

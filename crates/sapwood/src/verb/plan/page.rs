@@ -3,7 +3,8 @@
 
 use super::stated::Planned;
 use crate::cli::{Context, Failure};
-use sapwood_plan::explain::{self, Gradient, items};
+use sapwood_plan::explain::{self, Difference, Gradient, items};
+use sapwood_plan::export;
 use sapwood_plan::layout::Layout;
 use sapwood_plan::outcome::{Outcome, Trace};
 use sapwood_plan::problem::Problem;
@@ -24,6 +25,9 @@ const MOST: usize = 20_000;
 /// Curves of memory.
 const CURVES: usize = 5;
 
+/// Changes that would help.
+const GRADIENTS: usize = 24;
+
 /// What a page is made of.
 pub(super) struct Sources<'a> {
     pub(super) problem: &'a Problem,
@@ -35,18 +39,21 @@ pub(super) struct Sources<'a> {
     pub(super) bound: Option<(f64, f64)>,
     pub(super) considered: &'a [Considered],
     pub(super) gradients: &'a [Gradient],
+    /// What differs from another plan.
+    pub(super) diff: &'a [Difference],
 }
 
 impl<'a> Sources<'a> {
     /// What a stated plan's page is made of.
-    pub(super) fn of(
-        planned: &'a Planned,
-        outcome: &'a Outcome,
-        summary: &'a Summary,
-        gradients: &'a [Gradient],
-    ) -> Sources<'a> {
+    pub(super) fn of(planned: &'a Planned, outcome: &'a Outcome, summary: &'a Summary) -> Sources<'a> {
         let Planned { problem, order, layout, .. } = planned;
-        Sources { problem, order, layout, outcome, summary, bound: None, considered: &[], gradients }
+        let (bound, considered, gradients, diff) = (None, &[], &[], &[]);
+        Sources { problem, order, layout, outcome, summary, bound, considered, gradients, diff }
+    }
+
+    /// The same with what would help, and what differs from another plan.
+    pub(super) fn explained(self, gradients: &'a [Gradient], diff: &'a [Difference]) -> Sources<'a> {
+        Sources { gradients, diff, ..self }
     }
 }
 
@@ -71,8 +78,8 @@ fn page(from: Sources<'_>) -> Report {
     if let Some(section) = formulas(&from) {
         page = page.section(section);
     }
-    let (gradients, considered) = (gradients(&from), considered(&from));
-    for section in gradients.into_iter().chain(considered) {
+    let (gradients, differences, considered) = (gradients(&from), differences(&from), considered(&from));
+    for section in gradients.into_iter().chain(differences).chain(considered) {
         page = page.section(section);
     }
     page.section(repeat())
@@ -125,15 +132,22 @@ fn result(from: &Sources<'_>) -> Section {
         figures.push(KeyFigure::new("fullest stage", value).note(note));
     }
     if let Some(throughput) = summary.throughput {
-        figures.push(KeyFigure::new("throughput", format!("{:.3} samples/s", throughput.samples_per_s)));
+        figures.push(
+            KeyFigure::new("throughput", format!("{:.3} samples/s", throughput.samples_per_s)).note("per replica"),
+        );
     }
     let mut section = Section::new("Result").key_figures(figures);
     for stage in summary.stage.iter().filter(|stage| stage.cap.is_some_and(|cap| stage.peak > cap)) {
         section = section.warning(format!("Stage {} does not fit: its peak is beyond its cap.", stage.stage));
     }
-    match &summary.layout {
-        Some(layout) => section.paragraph("The cut, as Megatron-LM's layout string:").code(layout),
-        None => section,
+    let Some(layout) = &summary.layout else { return section };
+    let plan = export::Plan::new(from.problem, from.order, from.layout);
+    match export::find("megatron").and_then(|entry| export::write(entry, &plan)) {
+        Ok(flags) => section.paragraph("As flags of Megatron-LM, recomputation included:").code(flags.trim_end()),
+        Err(why) => section
+            .paragraph("The cut, as Megatron-LM's layout string:")
+            .code(layout)
+            .paragraph(format!("Megatron-LM cannot state all of the plan: {why}.")),
     }
 }
 
@@ -311,11 +325,29 @@ fn gradients(from: &Sources<'_>) -> Option<Section> {
     let time = from.summary.time_unit.as_deref();
     let column = Column::new("change of the makespan");
     let columns = [Column::new("change"), time.map_or(column.clone(), |unit| column.unit(unit))];
-    let mut table = Table::new("The largest gain first, by the exact simulator").columns(columns);
-    for gradient in from.gradients.iter().take(24) {
+    let left_out = from.gradients.len().saturating_sub(GRADIENTS);
+    let mut title = "The largest gain first, by the exact simulator".to_owned();
+    if left_out > 0 {
+        title.push_str(&format!("; {left_out} smaller ones are left out"));
+    }
+    let mut table = Table::new(title).columns(columns);
+    for gradient in from.gradients.iter().take(GRADIENTS) {
         table = table.row([Cell::text(&gradient.change), exact(gradient.makespan_change)]);
     }
     Some(Section::new("What would help").table(table))
+}
+
+fn differences(from: &Sources<'_>) -> Option<Section> {
+    if from.diff.is_empty() {
+        return None;
+    }
+    let columns = ["stage", "what", "this plan", "the other"];
+    let mut table = Table::new("What differs, for all and by stage").columns(columns.map(Column::new));
+    for d in from.diff {
+        let stage = d.stage.map_or_else(|| Cell::text("all"), |stage| Cell::count(stage as u64));
+        table = table.row([stage, Cell::text(&d.what), Cell::text(&d.from), Cell::text(&d.to)]);
+    }
+    Some(Section::new("Beside the other plan").table(table))
 }
 
 fn considered(from: &Sources<'_>) -> Option<Section> {

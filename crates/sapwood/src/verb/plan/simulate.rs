@@ -90,7 +90,7 @@ impl Run for Box<Simulate> {
             warnings: warnings.clone(),
         };
         warnings.iter().for_each(|warning| cx.warn(warning));
-        page::write(cx, page::Sources::of(&planned, &outcome, &report.summary, &[]))?;
+        page::write(cx, page::Sources::of(&planned, &outcome, &report.summary))?;
         cx.emit(&report, |out| print(&report, out))?;
         exceeding(cx, &planned, &outcome)
     }
@@ -108,7 +108,8 @@ pub(super) fn exceeding(cx: &Context, planned: &Planned, outcome: &Outcome) -> R
     let over = outcome.exceeding(problem);
     for &stage in &over {
         let memory = problem.memory();
-        let (peak, cap) = (memory.show(outcome.peaks[stage].total()), memory.show(problem.caps()[stage]));
+        let shown = |ticks: u64| tables::number(memory.show(ticks));
+        let (peak, cap) = (shown(outcome.peaks[stage].total()), shown(problem.caps()[stage]));
         cx.note(&format!("stage {stage} does not fit: its peak is {peak} {unit}, its memory {cap} {unit}"));
     }
     Ok(if over.is_empty() { Exit::Done } else { Exit::No })
@@ -195,8 +196,11 @@ fn matrix(flag: &str, text: &str) -> Result<Matrix, Failure> {
 
 fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     tables::plan(&report.summary, out)?;
-    for step in report.timeline.iter().flatten() {
-        writeln!(out, "stage {}  {:<10} {} to {}", step.stage, step.op, step.start, step.end)?;
+    let steps = || report.timeline.iter().flatten();
+    let mut times = tables::numbers(steps().flat_map(|step| [step.start, step.end]).map(Some)).into_iter();
+    for step in steps() {
+        let (start, end) = (times.next().unwrap_or_default(), times.next().unwrap_or_default());
+        writeln!(out, "stage {}  {:<10} {start} to {end}", step.stage, step.op)?;
     }
     Ok(())
 }

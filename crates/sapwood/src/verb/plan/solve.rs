@@ -143,6 +143,7 @@ impl Run for Solve {
                 bound: report.lower_bound.zip(report.gap),
                 considered: &report.considered,
                 gradients: &[],
+                diff: &[],
             };
             page::write(cx, sources)?;
         }
@@ -270,10 +271,12 @@ fn print(report: &Report, problem: &Problem, flags: &Solve, out: &mut dyn std::i
     tables::plan(plan, out)?;
     if let (Some(bound), Some(gap)) = (report.lower_bound, report.gap) {
         let optimal = if report.status == "optimal" { ": no plan of those considered is faster" } else { "" };
+        let bound = tables::number(bound);
         writeln!(out, "no plan of this schedule is below {bound}; gap {:.2} %{optimal}", 100.0 * gap)?;
     }
     if let Some(free) = report.express.makespan_of_any {
         let cost = 100.0 * (plan.makespan / free - 1.0);
+        let free = tables::number(free);
         writeln!(out, "{}: {cost:.2} % slower than the best plan of any form, {free}", report.express.framework)?;
     }
     tables::considered(&report.considered, out)?;

@@ -38,6 +38,9 @@ pub(super) struct Stated {
     /// Groups of micro-batches of interleaved schedules: first, or uniform:SIZE [default: what the plan states, else first]
     #[arg(long, value_name = "RULE")]
     pub(super) group: Option<String>,
+    /// Stages and micro-batches where the text does not tell them.
+    #[arg(skip)]
+    beside: Option<(usize, usize)>,
 }
 
 /// A plan of a problem.
@@ -50,19 +53,30 @@ pub(super) struct Planned {
 }
 
 impl Stated {
-    /// A plan that is stated by one text: a file that --out wrote, or a layout string.
-    pub(super) fn of(text: &str) -> Stated {
-        let file = Some(PathBuf::from(text)).filter(|path| path.is_file() || text.ends_with(".json"));
+    /// A plan that is stated by one text: a file that --out or an exporter wrote, flags of Megatron-LM, or a layout string. What
+    /// it does not tell of stages and micro-batches is as in the plan beside it.
+    pub(super) fn of(text: &str, beside: (usize, usize)) -> Stated {
+        let ends = |all: &[&str]| all.iter().any(|end| text.ends_with(end));
+        let flags = text.trim_start().starts_with("--");
+        let (yaml, json) = (ends(&[".yaml", ".yml"]), ends(&[".json"]));
+        let file = !flags && (yaml || json || Path::new(text).is_file());
+        let path = || Some(PathBuf::from(text));
         Stated {
-            layout: file.is_none().then(|| text.to_owned()),
-            megatron_flags: None,
-            plan: file,
-            yaml: None,
+            layout: (!flags && !file).then(|| text.to_owned()),
+            megatron_flags: flags.then(|| text.to_owned()),
+            plan: path().filter(|_| file && !yaml),
+            yaml: path().filter(|_| file && yaml),
             recompute_layers: "none".to_owned(),
             megatron_multi_loss: false,
             schedule: None,
             group: None,
+            beside: Some(beside),
         }
+    }
+
+    /// Whether all that is known is where the layers are.
+    pub(super) fn is_layout(&self) -> bool {
+        self.layout.is_some()
     }
 
     /// The file of the plan.
@@ -74,6 +88,10 @@ impl Stated {
     pub(super) fn read(&self, cx: &Context, given: &Given) -> Result<Planned, Failure> {
         let model = given.model(cx)?;
         let imported = self.imported(&model, given)?;
+        let own = self.beside.map(|(_, micro_batches)| {
+            given.with(Some(imported.stages), imported.micro_batches.or(Some(micro_batches)))
+        });
+        let given = own.as_ref().unwrap_or(given);
         let stages = given.stages(Some(imported.stages))?;
         let group = match (&self.group, imported.group) {
             (Some(text), _) => group(text)?,
@@ -101,10 +119,11 @@ impl Stated {
             let bytes = sapwood_files::read(path)?;
             String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{}: no UTF-8 text", path.display())))
         };
+        let flag = |own: &str| if self.beside.is_some() { "--against".to_owned() } else { own.to_owned() };
         let (name, text, place) = if let Some(text) = &self.layout {
-            ("megatron_layout", text.clone(), "--layout".to_owned())
+            ("megatron_layout", text.clone(), flag("--layout"))
         } else if let Some(text) = &self.megatron_flags {
-            ("megatron_flags", text.clone(), "--megatron-flags".to_owned())
+            ("megatron_flags", text.clone(), flag("--megatron-flags"))
         } else if let Some(path) = &self.plan {
             ("plan_json", file(path)?, path.display().to_string())
         } else if let Some(path) = &self.yaml {
@@ -114,7 +133,7 @@ impl Stated {
                 .hint("--layout STRING, --megatron-flags FLAGS, --plan FILE.json or --yaml FILE.yaml"));
         };
         let options = import::Options {
-            stages: given.stages.map(|stages| stages as usize),
+            stages: self.beside.map(|(stages, _)| stages).or(given.stages.map(|stages| stages as usize)),
             recompute: match self.recompute_layers.as_str() {
                 "none" => Setting::None,
                 "full" => Setting::Uniform,

@@ -141,3 +141,23 @@ fn every_schedule_that_is_named_is_considered_under_the_same_caps() {
     let best = rows.iter().filter_map(|row| row["makespan"].as_f64()).fold(f64::INFINITY, f64::min);
     assert_eq!(plan["makespan"].as_f64(), Some(best));
 }
+
+#[test]
+fn what_cannot_be_counted_is_named() {
+    let flags = ["--stages", "4", "--micro-batches", "8"];
+    let say = |text: &str, more: &[&str]| {
+        let ran = run(text, &[&flags[..], more].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        ran.stderr
+    };
+    let text = model(16, "");
+    assert!(say(&text.replace("forward = 10", "forward = 1e300"), &[]).contains("segment block: forward: 1e300 is"));
+    assert!(
+        say(&text.replace("full = 20", "full = 0.1").replace("none = 300", "none = 1e17"), &[])
+            .contains("segment block: activation of none: 1e17 is")
+    );
+    assert!(say(&text, &["--recompute", "mlp"]).contains("mlp"));
+    assert!(say(&text, &["--link-time", "1e300"]).contains("link: 1e300 is"));
+    let pinned = text.replace("count = 16", "count = 16\npin = \"first\"");
+    assert!(say(&pinned, &["--chunks", "1"]).contains("none can lie anywhere"), "{}", say(&pinned, &["--chunks", "1"]));
+}

@@ -55,6 +55,13 @@ fn chunks_links_and_text() {
     let text = simulate(&[&chunks[..], &["--timeline"]].concat()).stdout;
     assert!(text.starts_with("interleaved: 4 stages, 2 chunks, 8 micro-batches: makespan 145.8\n"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains(" to ")).count(), 2 * 8 * 8);
+    // Columns of few digits, each with as many decimals; JSON tells all.
+    let long = ["--forward", "[[1,1.123456789]]", "--micro-batches", "100", "--time-unit", "s"];
+    assert_eq!(self::found(&long)["makespan"], json!(340.037_036_7));
+    let text = simulate(&long).stdout;
+    assert!(text.contains("makespan 340.037 s\n") && text.contains("samples/s per replica"), "{text}");
+    let busy = |line: &str| line.split_whitespace().nth(2).unwrap().to_owned();
+    assert_eq!(text.lines().skip(2).take(2).map(busy).collect::<Vec<_>>(), ["300.000", "337.037"], "{text}");
     let split = ["--forward", "[[10,10,10,10]]", "--backward", "[[12,12,12,12]]", "--weight", "[[6,6,6,6]]"];
     let split = found(&[&split[..], &["--schedule", "zb-h1", "--micro-batches", "8"]].concat());
     assert_eq!(split["makespan"], json!(272.0));

@@ -85,6 +85,24 @@ fn caps_of_stages_and_margins_are_kept() {
 }
 
 #[test]
+fn a_named_machine_says_how_much_memory_there_is() {
+    let model = reference();
+    let flags =
+        [&[model.as_str(), "--moves", "0", "--chunks", "4", "--bound", "none", "--json"][..], &REFERENCE].concat();
+    let with = |machine: &str, more: &[&str]| {
+        let program = Program::new(env!("CARGO_BIN_EXE_sapwood")).args(["plan"]).args(&flags).args(more);
+        program.env("SAPWOOD_MACHINE", machine).run().unwrap()
+    };
+    let cap = |machine: &str, more: &[&str]| with(machine, more).json().unwrap()["stage"][0]["cap"].clone();
+    assert_eq!(cap("", &[]), Value::Null);
+    assert_eq!(cap("h100-node", &[]), json!(80_000.0));
+    assert_eq!(cap("h100-node", &["--machine", "h200-node"]), json!(141_000.0));
+    assert_eq!(cap("h100-node", &["--memory", "90GB"]), json!(90_000.0));
+    let none = with("laptop-8", &[]);
+    assert!(none.code == Some(2) && none.stderr.contains("laptop-8: its devices state no memory"), "{}", none.stderr);
+}
+
+#[test]
 fn bad_requests_are_named() {
     let model = reference();
     let say = |flags: &[&str]| refused(&[&[model.as_str()], flags].concat());
