@@ -43,7 +43,7 @@ impl Run for Plan {
             let twins = peers.iter().filter_map(|entry| start(cx, &launcher, entry, arguments.clone(), &case.label));
             let mut twins: Vec<_> = twins.collect();
             twins.iter().for_each(|peer| record(&mut systems, peer));
-            rows.extend(bench.beside(case, &mut twins));
+            rows.extend(bench.beside(case, &mut twins).map_err(failure)?);
         }
         rows.extend(bench.targets().map_err(failure)?);
         table::emit(cx, systems, host, rows)

@@ -11,7 +11,7 @@ use sapwood_plan::model::{Model, readers};
 use sapwood_plan::problem::Problem;
 use sapwood_plan::schedule::{self, Dims, Grouping};
 use sapwood_plan::search;
-use sapwood_plan::simulate::{Durations, Order, Sweep, Vectors};
+use sapwood_plan::simulate::{Durations, LANES, Order, Sweep, Vectors, Wide};
 use sapwood_skeleton::Exec;
 
 use super::super::contest::{Agreement, BoxError, Contender, Job, Ours, contest};
@@ -82,6 +82,40 @@ impl Job for SweepJob {
     }
 }
 
+/// The same sweep for as many partitions as go side by side, which is how the search runs it.
+struct WideJob {
+    order: Order,
+    durations: Durations<Wide<u32>>,
+    sweep: Sweep<Wide<u32>>,
+}
+
+/// Its name among the contenders.
+const WIDE: &str = "side by side";
+
+impl WideJob {
+    fn of(job: &SweepJob) -> Result<WideJob, BoxError> {
+        let wide = |times: &[u64]| -> Result<Vec<_>, BoxError> {
+            times.iter().map(|&time| Ok(Wide([u32::try_from(time)?; LANES]))).collect()
+        };
+        let Durations { operations, links, tails } = &job.durations;
+        let durations = Durations { operations: wide(operations)?, links: wide(links)?, tails: wide(tails)? };
+        Ok(WideJob { order: job.order.clone(), durations, sweep: Sweep::new() })
+    }
+}
+
+impl Job for WideJob {
+    fn iterate(&mut self, _: &str) -> Result<(), BoxError> {
+        std::hint::black_box(self.sweep.run(&self.order, &self.durations));
+        Ok(())
+    }
+
+    fn check(&mut self, _: &str) -> Result<Vec<f64>, BoxError> {
+        let makespans = self.sweep.run(&self.order, &self.durations).0;
+        let same = makespans.iter().all(|makespan| *makespan == makespans[0]);
+        Ok(vec![if same { f64::from(makespans[0]) } else { f64::NAN }])
+    }
+}
+
 impl<'a> Bench<'a> {
     pub(super) fn new(cx: &'a Context, alone: Exec<'a>, all: Exec<'a>, reps: usize) -> Result<Bench<'a>, BoxError> {
         let file = data(cx, "reference instance", REFERENCE);
@@ -106,29 +140,40 @@ impl<'a> Bench<'a> {
         Ok(Case { label, file: file.to_owned(), operations: job.order.len(), target, job })
     }
 
-    /// Our sweep and the twins', in turns.
-    pub(super) fn beside(&self, case: Case, twins: &mut [Peer]) -> Vec<Measure> {
+    /// Our sweep, several at once, and the twins', in turns.
+    pub(super) fn beside(&self, case: Case, twins: &mut [Peer]) -> Result<Vec<Measure>, BoxError> {
+        let mut wide = Ours { name: WIDE, threads: 1, job: WideJob::of(&case.job)? };
         let mut ours = Ours { name: "sapwood", threads: 1, job: case.job };
-        let mut field: Vec<&mut dyn Contender> = vec![&mut ours];
+        let mut field: Vec<&mut dyn Contender> = vec![&mut ours, &mut wide];
         field.extend(twins.iter_mut().map(|twin| twin as &mut dyn Contender));
         let same = Agreement::Relative(0.0);
         let (rows, lost) = contest("sweep", &case.label, case.operations as u64, &mut field, self.reps, &same);
         lost.iter().for_each(|line| self.cx.warn(line));
+        let (label, operations, lanes) = (&case.label, case.operations as f64, LANES as f64);
+        // What a twin's time is to be divided by for as many partitions as go side by side.
+        let wide = rows.iter().find(|row| row.system == WIDE).map(|row| row.ratio_to_sapwood / lanes);
         let measure = |row: &super::super::table::Row| {
-            let label = &case.label;
-            if row.system == "sapwood" {
-                let value = row.median_wall_s;
-                let sweep = Measure::new(format!("exact sweep, {label}"), 1, row.reps, value, "s");
-                let sweep = case.target.map_or(sweep.clone(), |target| sweep.at_most(target));
-                let rate = format!("operations of it in a second, {label}");
-                vec![sweep, Measure::new(rate, 1, row.reps, case.operations as f64 / value, "/s")]
-            } else {
-                let what = format!("time of {} by ours, {label}", row.system);
-                let ratio = Measure::new(what, 1, row.reps, row.ratio_to_sapwood, "×");
-                vec![Measure { ok: row.ok, ..ratio.at_least(1.0) }]
+            let (value, of) = (row.median_wall_s, |what: String, value, unit| Measure {
+                ok: row.ok,
+                ..Measure::new(what, 1, row.reps, value, unit)
+            });
+            match row.system.as_str() {
+                "sapwood" => {
+                    let sweep = of(format!("exact sweep, {label}"), value, "s");
+                    let sweep = case.target.map_or(sweep.clone(), |target| sweep.at_most(target));
+                    vec![sweep, of(format!("operations of it in a second, {label}"), operations / value, "/s")]
+                }
+                WIDE => vec![of(format!("the same, {LANES} {WIDE}, {label}"), lanes * operations / value, "/s")],
+                twin => {
+                    let ratio = |what: String, value| of(what, value, "×");
+                    let one = ratio(format!("time of {twin} by ours, {label}"), row.ratio_to_sapwood).at_least(1.0);
+                    let many = wide
+                        .map(|wide| ratio(format!("the same, {LANES} {WIDE}, {label}"), row.ratio_to_sapwood / wide));
+                    [one].into_iter().chain(many).collect()
+                }
             }
         };
-        rows.iter().flat_map(measure).collect()
+        Ok(rows.iter().flat_map(measure).collect())
     }
 
     /// All that has a target and no twin.
