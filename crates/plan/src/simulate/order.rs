@@ -21,6 +21,11 @@ pub struct Order {
     pub(super) before: Vec<u32>,
     /// Position in `steps` of the last step of each stage, plus one.
     pub(super) last: Vec<u32>,
+    /// Steps of neighbouring stages in a row: the first stage, and how many.
+    pub(super) runs: Vec<(u32, u32)>,
+    /// The place of the link that operations of each duration wait for: the hop of their virtual stage, 0 for none; see
+    /// [`super::Durations`].
+    pub(super) links: Vec<u32>,
 }
 
 /// An operation as a sweep sees it.
@@ -30,10 +35,6 @@ pub struct Step {
     pub awaits: u32,
     /// Place of its duration: kind × virtual stages + virtual stage.
     pub duration: u32,
-    /// Place of the link that it waits for: the hop of its virtual stage, 0 for none; see [`super::Durations`].
-    pub link: u32,
-    /// The stage.
-    pub stage: u32,
 }
 
 impl Order {
@@ -71,8 +72,9 @@ impl Order {
     /// [`Error::Order`] if an operation is missing, is there twice or on the wrong stage; [`Error::Deadlock`].
     pub fn of_lists(name: &str, shape: Shape, dims: &Dims, lists: Vec<Vec<Op>>) -> Result<Order> {
         check(name, shape, dims, &lists)?;
-        let Ready { steps, before, last } = sweep(name, shape, dims, &lists)?;
-        Ok(Order { name: name.to_owned(), dims: dims.clone(), shape, lists, steps, before, last })
+        let Ready { steps, before, last, runs } = sweep(name, shape, dims, &lists)?;
+        let links = links(shape, dims);
+        Ok(Order { name: name.to_owned(), dims: dims.clone(), shape, lists, steps, before, last, runs, links })
     }
 
     /// Name of the schedule.
@@ -98,6 +100,12 @@ impl Order {
     /// The operations in topological order, as a sweep sees them.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = Step> + '_ {
         self.steps.iter().copied()
+    }
+
+    /// The stage of a step, and the place of the link that it waits for.
+    pub fn around(&self, step: Step) -> (usize, usize) {
+        let virtual_stage = step.duration as usize % self.dims.virtual_stages();
+        (self.shape.placement.of(virtual_stage, self.dims.stages).0, self.links[step.duration as usize] as usize)
     }
 
     /// Number of operations.
@@ -177,15 +185,17 @@ struct Ready {
     steps: Vec<Step>,
     before: Vec<u32>,
     last: Vec<u32>,
+    runs: Vec<(u32, u32)>,
 }
 
-/// One operation from each stage in turn, as soon as it can run.
+/// One operation from each stage in turn, as soon as what it waits for was there before this turn.
 fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Ready> {
     let total: usize = lists.iter().map(Vec::len).sum();
     let kinds = if shape.splits_backward { 3 } else { 2 };
     let mut position = vec![0u32; kinds * dims.virtual_stages() * dims.micro_batches];
     let (mut steps, mut before) = (Vec::with_capacity(total), Vec::with_capacity(total));
     let (mut next, mut last) = (vec![0; lists.len()], vec![0u32; lists.len()]);
+    let mut runs: Vec<(u32, u32)> = Vec::new();
     while steps.len() < total {
         let count = steps.len();
         for (stage, list) in lists.iter().enumerate() {
@@ -199,11 +209,13 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Rea
                 },
             };
             // On the same stage the order of the list says enough.
-            let other = awaited(op, dims).map(|o| shape.placement.of(o.virtual_stage as usize, dims.stages).0);
-            let awaits = if other == Some(stage) { 0 } else { awaits };
-            let link = if awaits == 0 { 0 } else { hop(op, dims) };
+            let awaits = if same_stage(op, shape, dims) { 0 } else { awaits };
             let duration = op.kind as u32 * dims.virtual_stages() as u32 + op.virtual_stage;
-            steps.push(Step { awaits, duration, link, stage: stage as u32 });
+            steps.push(Step { awaits, duration });
+            match runs.last_mut() {
+                Some((first, count)) if *first + *count == stage as u32 => *count += 1,
+                _ => runs.push((stage as u32, 1)),
+            }
             before.push(last[stage]);
             (position[place(op, dims)], last[stage]) = (steps.len() as u32, steps.len() as u32);
             next[stage] += 1;
@@ -214,7 +226,22 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Rea
             return Err(Error::Deadlock { schedule: name.to_owned(), heads: heads.collect() });
         }
     }
-    Ok(Ready { steps, before, last })
+    Ok(Ready { steps, before, last, runs })
+}
+
+/// Whether what an operation waits for is of its own stage.
+fn same_stage(op: Op, shape: Shape, dims: &Dims) -> bool {
+    let stage = |op: Op| shape.placement.of(op.virtual_stage as usize, dims.stages).0;
+    awaited(op, dims).is_some_and(|other| stage(other) == stage(op))
+}
+
+/// For each place of a duration that of the link before it.
+fn links(shape: Shape, dims: &Dims) -> Vec<u32> {
+    let kinds =
+        [Kind::Forward, Kind::Backward, Kind::Weight].into_iter().take(if shape.splits_backward { 3 } else { 2 });
+    let ops = kinds.flat_map(|kind| (0..dims.virtual_stages()).map(move |at| Op::new(kind, at, 0)));
+    let waits = |op: Op| awaited(op, dims).is_some() && !same_stage(op, shape, dims);
+    ops.map(|op| if waits(op) { hop(op, dims) } else { 0 }).collect()
 }
 
 /// The hop that an operation's data come over: 1 + virtual stage for forwards (from the one before), 1 + virtual stages +

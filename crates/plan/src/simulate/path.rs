@@ -21,9 +21,10 @@ impl Path {
     pub fn ops<'a>(&'a self, order: &'a Order) -> impl Iterator<Item = (usize, usize)> + 'a {
         let mut position = vec![0usize; order.dims().stages];
         let mut wanted = self.steps.iter().copied().peekable();
-        order.steps.iter().enumerate().filter_map(move |(at, step)| {
-            let slot = &mut position[step.stage as usize];
-            let here = (step.stage as usize, *slot);
+        order.steps.iter().enumerate().filter_map(move |(at, &step)| {
+            let (stage, _) = order.around(step);
+            let slot = &mut position[stage];
+            let here = (stage, *slot);
             *slot += 1;
             wanted.next_if_eq(&at).map(|_| here)
         })
@@ -51,10 +52,11 @@ impl Path {
             path.steps.push(at - 1);
             path.operations[step.duration as usize] += 1;
             let before = order.before[at - 1] as usize;
-            let ready = end(step.awaits as usize) + durations.links[step.link as usize];
+            let (_, link) = order.around(step);
+            let ready = end(step.awaits as usize) + durations.links[link];
             // The sweep took the later of the two.
             at = if end(before) < ready {
-                path.links[step.link as usize] += 1;
+                path.links[link] += 1;
                 step.awaits as usize
             } else {
                 before

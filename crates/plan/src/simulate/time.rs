@@ -6,6 +6,7 @@
 use super::Order;
 use crate::{Error, Result};
 use sapwood_skeleton::isa;
+use std::cell::Cell;
 
 /// A number of ticks, or several of them side by side.
 pub trait Time: Copy + Default + std::ops::Add<Output = Self> + std::fmt::Debug + Send + Sync {
@@ -74,12 +75,14 @@ pub struct Sweep<T> {
     clocks: Vec<T>,
     /// End of each step, after a 0 for what waits for nothing.
     ends: Vec<T>,
+    /// The link before each operation, by its place.
+    links: Vec<T>,
 }
 
 impl<T: Time> Sweep<T> {
     /// Storage for any order.
     pub fn new() -> Sweep<T> {
-        Sweep { clocks: Vec::new(), ends: Vec::new() }
+        Sweep { clocks: Vec::new(), ends: Vec::new(), links: Vec::new() }
     }
 
     /// The makespan: the latest end of a stage, its tail included. The lengths of `durations` must fit `order`; see
@@ -97,12 +100,21 @@ impl<T: Time> Sweep<T> {
         self.clocks.resize(order.dims().stages, T::default());
         self.ends.resize(order.len() + 1, T::default());
         self.ends[0] = T::default();
-        let (clocks, ends) = (&mut self.clocks[..], &mut self.ends[..]);
-        for (at, step) in order.steps.iter().enumerate() {
-            let ready = ends[step.awaits as usize] + durations.links[step.link as usize];
-            let end = clocks[step.stage as usize].later(ready) + durations.operations[step.duration as usize];
-            clocks[step.stage as usize] = end;
-            ends[at + 1] = end;
+        self.links.clear();
+        self.links.extend(order.links.iter().map(|&link| durations.links[link as usize]));
+        let (clocks, ends) = (&mut self.clocks[..], Cell::from_mut(&mut self.ends[..]).as_slice_of_cells());
+        let operations = &durations.operations[..self.links.len()];
+        let links = &self.links[..operations.len()];
+        let (mut steps, mut out) = (&order.steps[..], &ends[1..]);
+        for &(first, count) in &order.runs {
+            let (run, later_steps) = steps.split_at(count as usize);
+            let (own, later_ends) = out.split_at(count as usize);
+            for ((clock, step), end) in clocks[first as usize..].iter_mut().zip(run).zip(own) {
+                let place = step.duration as usize;
+                *clock = clock.later(ends[step.awaits as usize].get() + links[place]) + operations[place];
+                end.set(*clock);
+            }
+            (steps, out) = (later_steps, later_ends);
         }
         clocks.iter().zip(&durations.tails).fold(T::default(), |latest, (&clock, &tail)| latest.later(clock + tail))
     }

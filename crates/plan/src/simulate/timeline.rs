@@ -40,11 +40,12 @@ impl Timeline {
     /// The spans of the last run of `sweep` with `durations`.
     pub fn of(order: &Order, durations: &Durations<u64>, sweep: &Sweep<u64>, makespan: u64) -> Timeline {
         let mut stages: Vec<Vec<Span>> = order.lists().iter().map(|list| Vec::with_capacity(list.len())).collect();
-        for (at, step) in order.steps.iter().enumerate() {
-            let stage = &mut stages[step.stage as usize];
+        for (at, step) in order.steps().enumerate() {
+            let (number, _) = order.around(step);
+            let stage = &mut stages[number];
             let end = sweep.end(at + 1);
             // A stage's operations are in the order of its list.
-            let op = order.lists()[step.stage as usize][stage.len()];
+            let op = order.lists()[number][stage.len()];
             stage.push(Span { op, start: end - durations.operations[step.duration as usize], end });
         }
         Timeline { stages, makespan }
