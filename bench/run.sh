@@ -23,8 +23,8 @@ threads=${THREADS:-1$([ "$processors" -gt 1 ] && echo " $processors")}
 tools=("$@")
 [ ${#tools[@]} -gt 0 ] || tools=(sparse train graph plan targets)
 
-# The peers' Python. A package that cannot be installed costs only the peers that need it.
-if [ "${PEERS:-}" != none ] && [ -z "${SAPWOOD_PYTHON:-}" ]; then
+# The peers' Python, where one of the tools has any. A package that cannot be installed costs only the peers that need it.
+if [[ " ${tools[*]} " =~ \ (sparse|train|graph)\  ]] && [ "${PEERS:-}" != none ] && [ -z "${SAPWOOD_PYTHON:-}" ]; then
     if [ -x .venv/bin/python ] || python3 -m venv .venv; then
         grep -v '^#' bench/peers/requirements.txt | while read -r package; do
             .venv/bin/pip install --quiet --disable-pip-version-check "$package" || echo "bench: without $package" >&2

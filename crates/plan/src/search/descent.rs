@@ -1,44 +1,91 @@
-//! Steepest descent: the best single move until none is better.
+//! Descent: single moves until none is better.
 
+use super::anneal::deltas;
+use super::filter::Filter;
 use super::moves;
 use super::state::{Change, State};
 use super::{Setting, repair};
 use crate::simulate::Sweep;
+use crate::simulate::path::Path;
 
 /// Moves that are tried to come nearer to the caps.
 const TRIED: usize = 1 << 18;
 
-/// Takes the best of all single moves as long as one is faster, or as fast with less recomputation, and nobody says stop.
-pub(super) fn descend(state: &mut State, setting: &Setting<'_>, stop: &(dyn Fn() -> bool + Sync)) {
-    let mut sweep = Sweep::new();
-    while let Some(better) = best_neighbour(state, setting, &mut sweep, stop) {
-        *state = better;
+/// Takes, virtual stage after virtual stage, the best of all single moves that begin there, if it is faster, or as fast with
+/// less recomputation, until a whole round brings nothing, `most` simulations are made or somebody says stop.
+pub(super) fn descend(state: &mut State, setting: &Setting<'_>, most: u64, stop: &(dyn Fn() -> bool + Sync)) {
+    let filter = Filter::new(state.durations.operations.len());
+    let mut known = Known { filter, sweep: Sweep::new(), left: most };
+    known.judge(state, setting, &[]);
+    let (stages, mut from, mut idle) = (state.body.len(), 0, 0);
+    while idle < stages && known.left > 0 && !stop() {
+        idle += 1;
+        if let Some((better, by)) = known.best_neighbour(state, setting, from, stop) {
+            known.filter.accept(&by);
+            (*state, idle) = (better, 0);
+        }
+        from = (from + 1) % stages;
     }
 }
 
-/// None if it is stopped before all were looked at.
-fn best_neighbour(
-    state: &State,
-    setting: &Setting<'_>,
-    sweep: &mut Sweep<u64>,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Option<State> {
-    let mut best: Option<State> = None;
-    for changes in neighbours(state, setting, 0..state.body.len()) {
-        if stop() {
-            return None;
-        }
-        let Some(mut other) = changed(state, setting, changes) else { continue };
-        if other.fits(setting) {
-            other.makespan = setting.makespan(&other, sweep);
+/// A change of each of some durations, by its place.
+type Deltas = Vec<(usize, i64)>;
+
+/// Paths that most moves need not be simulated for.
+struct Known {
+    filter: Filter<u64>,
+    sweep: Sweep<u64>,
+    /// Simulations that may be made.
+    left: u64,
+}
+
+impl Known {
+    /// The best of the neighbours that moves from a virtual stage make, if it is better, and how its durations change.
+    fn best_neighbour(
+        &mut self,
+        state: &State,
+        setting: &Setting<'_>,
+        from: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Option<(State, Deltas)> {
+        let mut best: Option<(State, Deltas)> = None;
+        let mut scratch = state.clone();
+        for mut changes in neighbours(state, setting, std::iter::once(from)) {
+            let most = best.as_ref().map_or(state.makespan, |(best, _)| best.makespan);
+            let mut by = Deltas::new();
+            changes.iter().for_each(|&change| scratch.count(setting, change));
+            setting.rule.settle(setting, &mut scratch, &mut changes);
+            changes.iter().rev().for_each(|change| scratch.count(setting, change.back()));
+            deltas(setting, &changes, &mut by);
+            if self.filter.longest(&by) > most {
+                continue;
+            }
+            if self.left == 0 || stop() {
+                break;
+            }
+            let Some(mut other) = changed(state, setting, changes).filter(|other| other.fits(setting)) else {
+                continue;
+            };
+            self.judge(&mut other, setting, &by);
             let key = |state: &State| (state.makespan, state.recomputed(setting));
             let better = key(&other) < key(state);
-            if better && best.as_ref().is_none_or(|best| other.compare(best, setting).is_lt()) {
-                best = Some(other);
+            if better && best.as_ref().is_none_or(|(best, _)| other.compare(best, setting).is_lt()) {
+                best = Some((other, by));
             }
         }
+        best
     }
-    best
+
+    /// Simulates a state whose durations are those of the filter once they change by `by`.
+    fn judge(&mut self, state: &mut State, setting: &Setting<'_>, by: &[(usize, i64)]) {
+        self.left = self.left.saturating_sub(1);
+        state.makespan = self.sweep.run(setting.order, &state.durations);
+        let path = Path::of(setting.order, &state.durations, |at| self.sweep.end(at));
+        self.filter.learn(&path, &state.durations, by);
+        if setting.rendezvous {
+            state.makespan = setting.makespan(state, &mut self.sweep);
+        }
+    }
 }
 
 /// A state after changes, if they are allowed; its makespan is that of before.

@@ -35,6 +35,9 @@ pub const CHAINS: usize = 8;
 /// How often the chains meet.
 const ROUNDS: u64 = 64;
 
+/// Moves for each simulation that the descent may make.
+const DESCENT: u64 = 8;
+
 /// How long, with which random numbers, and for what.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -205,7 +208,7 @@ pub fn solve(
     }
     let run = if setting.narrow(&seeds[0]) { anneal::<u32> } else { anneal::<u64> };
     let (mut best, moves, complete) = run(exec, &setting, options, &seeds, stop)?;
-    descent::descend(&mut best, &setting, stop);
+    descent::descend(&mut best, &setting, (options.moves / DESCENT).max(1), stop);
     Ok(Found::of(problem, &best, moves, complete))
 }
 
