@@ -21,8 +21,6 @@ pub struct Order {
     pub(super) before: Vec<u32>,
     /// Position in `steps` of the last step of each stage, plus one.
     pub(super) last: Vec<u32>,
-    /// Steps of neighbouring stages in a row: the first stage, and how many.
-    pub(super) runs: Vec<(u32, u32)>,
     /// The place of the link that operations of each duration wait for: the hop of their virtual stage, 0 for none; see
     /// [`super::Durations`].
     pub(super) links: Vec<u32>,
@@ -35,6 +33,8 @@ pub struct Step {
     pub awaits: u32,
     /// Place of its duration: kind × virtual stages + virtual stage.
     pub duration: u32,
+    /// The stage.
+    pub stage: u32,
 }
 
 impl Order {
@@ -72,9 +72,9 @@ impl Order {
     /// [`Error::Order`] if an operation is missing, is there twice or on the wrong stage; [`Error::Deadlock`].
     pub fn of_lists(name: &str, shape: Shape, dims: &Dims, lists: Vec<Vec<Op>>) -> Result<Order> {
         check(name, shape, dims, &lists)?;
-        let Ready { steps, before, last, runs } = sweep(name, shape, dims, &lists)?;
+        let Ready { steps, before, last } = sweep(name, shape, dims, &lists)?;
         let links = links(shape, dims);
-        Ok(Order { name: name.to_owned(), dims: dims.clone(), shape, lists, steps, before, last, runs, links })
+        Ok(Order { name: name.to_owned(), dims: dims.clone(), shape, lists, steps, before, last, links })
     }
 
     /// Name of the schedule.
@@ -102,10 +102,9 @@ impl Order {
         self.steps.iter().copied()
     }
 
-    /// The stage of a step, and the place of the link that it waits for.
-    pub fn around(&self, step: Step) -> (usize, usize) {
-        let virtual_stage = step.duration as usize % self.dims.virtual_stages();
-        (self.shape.placement.of(virtual_stage, self.dims.stages).0, self.links[step.duration as usize] as usize)
+    /// Place of the link that a step waits for.
+    pub fn link(&self, step: Step) -> usize {
+        self.links[step.duration as usize] as usize
     }
 
     /// Number of operations.
@@ -185,7 +184,6 @@ struct Ready {
     steps: Vec<Step>,
     before: Vec<u32>,
     last: Vec<u32>,
-    runs: Vec<(u32, u32)>,
 }
 
 /// One operation from each stage in turn, as soon as what it waits for was there before this turn.
@@ -195,7 +193,6 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Rea
     let mut position = vec![0u32; kinds * dims.virtual_stages() * dims.micro_batches];
     let (mut steps, mut before) = (Vec::with_capacity(total), Vec::with_capacity(total));
     let (mut next, mut last) = (vec![0; lists.len()], vec![0u32; lists.len()]);
-    let mut runs: Vec<(u32, u32)> = Vec::new();
     while steps.len() < total {
         let count = steps.len();
         for (stage, list) in lists.iter().enumerate() {
@@ -211,11 +208,7 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Rea
             // On the same stage the order of the list says enough.
             let awaits = if same_stage(op, shape, dims) { 0 } else { awaits };
             let duration = op.kind as u32 * dims.virtual_stages() as u32 + op.virtual_stage;
-            steps.push(Step { awaits, duration });
-            match runs.last_mut() {
-                Some((first, count)) if *first + *count == stage as u32 => *count += 1,
-                _ => runs.push((stage as u32, 1)),
-            }
+            steps.push(Step { awaits, duration, stage: stage as u32 });
             before.push(last[stage]);
             (position[place(op, dims)], last[stage]) = (steps.len() as u32, steps.len() as u32);
             next[stage] += 1;
@@ -226,7 +219,7 @@ fn sweep(name: &str, shape: Shape, dims: &Dims, lists: &[Vec<Op>]) -> Result<Rea
             return Err(Error::Deadlock { schedule: name.to_owned(), heads: heads.collect() });
         }
     }
-    Ok(Ready { steps, before, last, runs })
+    Ok(Ready { steps, before, last })
 }
 
 /// Whether what an operation waits for is of its own stage.

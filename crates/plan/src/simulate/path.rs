@@ -22,7 +22,7 @@ impl Path {
         let mut position = vec![0usize; order.dims().stages];
         let mut wanted = self.steps.iter().copied().peekable();
         order.steps.iter().enumerate().filter_map(move |(at, &step)| {
-            let (stage, _) = order.around(step);
+            let stage = step.stage as usize;
             let slot = &mut position[stage];
             let here = (stage, *slot);
             *slot += 1;
@@ -52,7 +52,7 @@ impl Path {
             path.steps.push(at - 1);
             path.operations[step.duration as usize] += 1;
             let before = order.before[at - 1] as usize;
-            let (_, link) = order.around(step);
+            let link = order.link(step);
             let ready = end(step.awaits as usize) + durations.links[link];
             // The sweep took the later of the two.
             at = if end(before) < ready {

@@ -105,16 +105,10 @@ impl<T: Time> Sweep<T> {
         let (clocks, ends) = (&mut self.clocks[..], Cell::from_mut(&mut self.ends[..]).as_slice_of_cells());
         let operations = &durations.operations[..self.links.len()];
         let links = &self.links[..operations.len()];
-        let (mut steps, mut out) = (&order.steps[..], &ends[1..]);
-        for &(first, count) in &order.runs {
-            let (run, later_steps) = steps.split_at(count as usize);
-            let (own, later_ends) = out.split_at(count as usize);
-            for ((clock, step), end) in clocks[first as usize..].iter_mut().zip(run).zip(own) {
-                let place = step.duration as usize;
-                *clock = clock.later(ends[step.awaits as usize].get() + links[place]) + operations[place];
-                end.set(*clock);
-            }
-            (steps, out) = (later_steps, later_ends);
+        for (step, end) in order.steps.iter().zip(&ends[1..]) {
+            let (clock, place) = (&mut clocks[step.stage as usize], step.duration as usize);
+            *clock = clock.later(ends[step.awaits as usize].get() + links[place]) + operations[place];
+            end.set(*clock);
         }
         clocks.iter().zip(&durations.tails).fold(T::default(), |latest, (&clock, &tail)| latest.later(clock + tail))
     }

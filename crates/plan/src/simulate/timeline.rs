@@ -41,7 +41,7 @@ impl Timeline {
     pub fn of(order: &Order, durations: &Durations<u64>, sweep: &Sweep<u64>, makespan: u64) -> Timeline {
         let mut stages: Vec<Vec<Span>> = order.lists().iter().map(|list| Vec::with_capacity(list.len())).collect();
         for (at, step) in order.steps().enumerate() {
-            let (number, _) = order.around(step);
+            let number = step.stage as usize;
             let stage = &mut stages[number];
             let end = sweep.end(at + 1);
             // A stage's operations are in the order of its list.

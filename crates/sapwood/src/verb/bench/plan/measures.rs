@@ -306,10 +306,7 @@ fn bytes(order: &Order, durations: &Durations<u64>) -> Vec<u8> {
     let lists = [&durations.operations, &durations.links, &durations.tails];
     let sizes = [order.len(), order.dims().stages, lists[0].len(), lists[1].len()];
     let mut out: Vec<u8> = sizes.iter().flat_map(|&size| (size as u64).to_ne_bytes()).collect();
-    let steps = order.steps().flat_map(|step| {
-        let (stage, link) = order.around(step);
-        [step.awaits, step.duration, link as u32, stage as u32]
-    });
+    let steps = order.steps().flat_map(|step| [step.awaits, step.duration, order.link(step) as u32, step.stage]);
     out.extend(steps.flat_map(u32::to_ne_bytes));
     out.extend(lists.into_iter().flatten().flat_map(|time| time.to_ne_bytes()));
     out
