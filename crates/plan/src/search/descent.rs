@@ -89,7 +89,7 @@ impl Known {
 }
 
 /// A state after changes, if they are allowed; its makespan is that of before.
-fn changed(state: &State, setting: &Setting<'_>, mut changes: Vec<Change>) -> Option<State> {
+pub(super) fn changed(state: &State, setting: &Setting<'_>, mut changes: Vec<Change>) -> Option<State> {
     let mut other = state.clone();
     changes.iter().for_each(|&change| other.count(setting, change));
     setting.rule.settle(setting, &mut other, &mut changes);
@@ -137,7 +137,11 @@ pub(super) fn distance(state: &State, setting: &Setting<'_>) -> (u64, u64, u128)
 }
 
 /// Every transfer of a layer from some virtual stages and every change of a kind there.
-fn neighbours(state: &State, setting: &Setting<'_>, stages: impl Iterator<Item = usize>) -> Vec<Vec<Change>> {
+pub(super) fn neighbours(
+    state: &State,
+    setting: &Setting<'_>,
+    stages: impl Iterator<Item = usize>,
+) -> Vec<Vec<Change>> {
     let (k, items) = (state.body.len(), setting.problem.items());
     let mut all = Vec::new();
     for from in stages {

@@ -1,5 +1,5 @@
 //! Search for a good partition under one order: simulated annealing with the exact makespan as its objective and the exact
-//! peaks as hard constraints, then steepest descent.
+//! peaks as hard constraints, then descent.
 //!
 //! A number of chains ([`CHAINS`]) run for a budget of moves, each with random numbers of its own; after every 64th of the
 //! second half of the budget the worst chain goes on from the best partition. Nothing depends on the number of threads or on

@@ -1,6 +1,7 @@
 //! Searches on a small model with two segments.
 
 use super::anneal::{Cooling, deltas};
+use super::descent::{changed, descend, neighbours};
 use super::filter::Filter;
 use super::group::Group;
 use super::state::State;
@@ -165,6 +166,39 @@ fn grouped_chains_find_what_single_ones_do() {
 }
 
 type Run = fn(Exec<'_>, &Setting<'_>, &Options, &[State], &(dyn Fn() -> bool + Sync)) -> Result<(State, u64, bool)>;
+
+/// No single move is better than where descent ends, unless it has no simulations left.
+#[test]
+fn descent_ends_where_no_move_is_better() {
+    let mut moved = 0;
+    for (entry, rendezvous) in schedule::ALL.iter().zip([false, true].into_iter().cycle()) {
+        let chunks = if entry.shape.chunks { 2 } else { 1 };
+        let dims = Dims { stages: 3, chunks, micro_batches: 7, group: Grouping::First };
+        let (problem, order) = (problem(150.0, &[]), Order::new(entry, &dims).unwrap());
+        let vectors = Vectors::new(&order);
+        let options = Options { rendezvous, ..Options::default() };
+        let setting = Setting::new(&problem, &order, &vectors, &options).unwrap();
+        let mut sweep = Sweep::new();
+        let key = |state: &State| (state.makespan, state.recomputed(&setting));
+        for seed in seeds::feasible(&setting, &options, &|| false).unwrap() {
+            let mut none = seed.clone();
+            descend(&mut none, &setting, 1, &|| false);
+            assert_eq!(none.counts, seed.counts);
+            let mut end = seed.clone();
+            descend(&mut end, &setting, 100_000, &|| false);
+            assert_eq!(end.makespan, State::new(&setting, end.counts.clone(), &mut sweep).makespan);
+            assert!(end.fits(&setting) && key(&end) <= key(&seed));
+            moved += usize::from(end.counts != seed.counts);
+            let others = neighbours(&end, &setting, 0..end.body.len());
+            let others = others.into_iter().filter_map(|changes| changed(&end, &setting, changes));
+            for mut other in others.filter(|other| other.fits(&setting)) {
+                other.makespan = setting.makespan(&other, &mut sweep);
+                assert!(key(&other) >= key(&end), "{}: {:?} of {:?}", entry.name, other.counts, end.counts);
+            }
+        }
+    }
+    assert!(moved > 5, "{moved}");
+}
 
 /// Without recomputation there are few enough cuts to look at all of them.
 #[test]

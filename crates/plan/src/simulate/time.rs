@@ -112,9 +112,7 @@ impl<T: Time> Sweep<T> {
         }
         clocks.iter().zip(&durations.tails).fold(T::default(), |latest, (&clock, &tail)| latest.later(clock + tail))
     }
-}
 
-impl<T: Time> Sweep<T> {
     /// After a run, the end of the operation at a position in the topological order, plus one; nothing for 0.
     pub fn end(&self, at: usize) -> T {
         self.ends[at]
