@@ -147,7 +147,7 @@ fn result(from: &Sources<'_>) -> Section {
         Err(why) => section
             .paragraph("The cut, as Megatron-LM's layout string:")
             .code(layout)
-            .paragraph(format!("Megatron-LM cannot state all of the plan: {why}.")),
+            .paragraph(format!("It does not tell all: {why}.")),
     }
 }
 
