@@ -11,13 +11,17 @@ ALL_NEED := cc cargo cxx cmake libclang
 # For `make bench`: which tools; PEERS, REPS, THREADS are read by bench/run.sh itself.
 TOOLS ?= sparse train graph plan targets
 
+# Where cargo puts the release binary; CARGO_TARGET_DIR is cargo's own variable.
+SAPWOOD = $(or $(CARGO_TARGET_DIR),target)/release/sapwood
+
 .PHONY: help demo build test test-long bench doc
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## build, then train a graph network on the Debian package graph: with all edges, with DropEdge, with RankedDrop, 6 paired seeds; the report is target/demo.html
-	target/release/sapwood train debian --model gcn --layers 2 --hidden 64 --lr 0.03 --epochs 60 --l2 5e-5 \
+	@mkdir -p target
+	$(SAPWOOD) train debian --model gcn --layers 2 --hidden 64 --lr 0.03 --epochs 60 --l2 5e-5 \
 	  --eval-every 5 --seeds 6 --against none,dropedge --report target/demo.html
 
 build: ## the release binary, target/release/sapwood

@@ -45,17 +45,18 @@ peers() {
 }
 
 cargo build --release --locked --package sapwood
+sapwood=${CARGO_TARGET_DIR:-target}/release/sapwood # where cargo puts it
 mkdir -p target/bench
 tables=()
 for tool in "${tools[@]}"; do
     if [ "$tool" = targets ]; then
         echo "bench: targets, $processors threads" >&2
-        python3 bench/targets.py target/release/sapwood docs/benchmarks.md --threads "$processors"
+        python3 bench/targets.py "$sapwood" docs/benchmarks.md --threads "$processors"
         continue
     fi
     if [ "$tool" = plan ]; then
         echo "bench: plan, $processors threads" >&2
-        target/release/sapwood bench plan --json --threads "$processors" --reps "$reps" --peers "$(peers plan)" \
+        "$sapwood" bench plan --json --threads "$processors" --reps "$reps" --peers "$(peers plan)" \
             > target/bench/plan.json || [ $? -eq 1 ]
         python3 bench/table.py docs/plan.md target/bench/plan.json
         continue
@@ -64,7 +65,7 @@ for tool in "${tools[@]}"; do
     for count in $threads; do
         echo "bench: $tool, $count threads, $reps rounds" >&2
         # exit code 1 = a peer's result differs from ours: the table shows it
-        target/release/sapwood bench "$tool" --json --threads "$count" --reps "$reps" --peers "$(peers "$tool")" \
+        "$sapwood" bench "$tool" --json --threads "$count" --reps "$reps" --peers "$(peers "$tool")" \
             > "target/bench/$tool-$count.json" || [ $? -eq 1 ]
         tables+=("target/bench/$tool-$count.json")
     done
