@@ -8,6 +8,7 @@
 //! Start with `program` (what is computed), then `canon` (the shortest form of a loop nest) and `exec` (how it runs).
 //! Nothing here starts threads, approximates `exp`, or reads files of arrays by itself.
 
+pub mod canon;
 pub mod composites;
 mod dtype;
 pub mod elementwise;
