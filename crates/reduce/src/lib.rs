@@ -13,6 +13,8 @@ pub mod composites;
 mod dtype;
 pub mod elementwise;
 mod error;
+pub mod exec;
+pub mod fuse;
 pub mod monoids;
 pub mod program;
 pub mod scalar;

@@ -34,12 +34,6 @@ fn order_of(p: &Program, classes: &Classes, node: &Node, out: ValueId, orders: &
             largest.map_or_else(Vec::new, |&v| by_axes(p, classes, (v, known(v)), out))
         }
         Op::Reshape if classes.is_cut(node, 0) => classes.of_value(out),
-        Op::Transpose { perm } if classes.is_cut(node, 0) => {
-            let turned = |a: usize| perm.iter().position(|&b| b == a);
-            let v = node.inputs[0];
-            let axes = axes_in_order(p, classes, v, known(v)).into_iter().filter_map(turned);
-            axes.flat_map(|a| classes.of_axis(out, a)).map(|d| d.class).collect()
-        }
         _ => placed(known(node.inputs[0]), &classes.of_value(out)),
     }
 }

@@ -81,6 +81,22 @@ impl Program {
         Ok(made)
     }
 
+    /// A node as it is; what it makes is given.
+    pub(crate) fn raw(&mut self, op: Op, inputs: Vec<ValueId>, made: Vec<(Dtype, Vec<usize>)>) -> Result<Vec<ValueId>> {
+        let is_input = matches!(op, Op::Input { .. });
+        let made = self.push(op, inputs, made)?;
+        if is_input {
+            self.inputs.extend(&made);
+        }
+        Ok(made)
+    }
+
+    /// The same elements in memory of their own.
+    pub(crate) fn copy(&mut self, v: ValueId) -> Result<ValueId> {
+        let shape = self.shape(v).to_vec();
+        self.one(Op::Cast, vec![v], self.dtype(v), shape)
+    }
+
     fn one(&mut self, op: Op, inputs: Vec<ValueId>, dtype: Dtype, shape: Vec<usize>) -> Result<ValueId> {
         Ok(self.push(op, inputs, vec![(dtype, shape)])?[0])
     }

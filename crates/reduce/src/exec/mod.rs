@@ -1,0 +1,3 @@
+//! Executing plans: one folder per kind of device. All unsafe code of the crate is in here.
+
+pub mod cpu;
