@@ -43,6 +43,7 @@ pub struct Regions {
     home: Vec<Option<usize>>,
     /// Values that lie in memory, by value.
     stored: Vec<bool>,
+    fuse: bool,
 }
 
 /// What a value needs when it is computed inside a region.
@@ -56,13 +57,14 @@ struct Needs {
 }
 
 impl Regions {
-    /// Divides a prepared program.
-    pub fn of(p: &Program, classes: &Classes) -> Regions {
+    /// Divides a prepared program; without `fuse` every operation is a region of its own.
+    pub fn of(p: &Program, classes: &Classes, fuse: bool) -> Regions {
         let mut r = Regions {
             list: Vec::new(),
             of_node: vec![None; p.nodes().len()],
             home: vec![None; p.values()],
-            stored: stored(p, classes),
+            stored: stored(p, classes, fuse),
+            fuse,
         };
         let orders = orders(p, classes);
         for (i, node) in p.nodes().iter().enumerate() {
@@ -154,7 +156,7 @@ impl Regions {
 
     /// Whether region `k` may take something that needs `needs`, without a path out of it and back in.
     fn may_join(&self, k: usize, needs: &Needs) -> bool {
-        self.list[k].alone.is_none() && needs.regions.iter().all(|&r| r != k && !self.reaches(r, k))
+        self.fuse && self.list[k].alone.is_none() && needs.regions.iter().all(|&r| r != k && !self.reaches(r, k))
     }
 
     fn add(&mut self, domain: Vec<(Class, Kind)>, alone: Option<NodeId>) -> usize {
@@ -255,8 +257,9 @@ pub(crate) fn is_reduction(p: &Program, node: &Node) -> bool {
 }
 
 /// Values that have to be in memory whatever the regions: outputs, and what is read across the grain.
-fn stored(p: &Program, classes: &Classes) -> Vec<bool> {
-    let mut stored = vec![false; p.values()];
+fn stored(p: &Program, classes: &Classes, fuse: bool) -> Vec<bool> {
+    let is_operation = |v: u32| matches!(p.maker(ValueId(v)).op, Op::Map(_) | Op::Cast | Op::Reduce { .. });
+    let mut stored: Vec<bool> = (0..p.values() as u32).map(|v| !fuse && is_operation(v)).collect();
     p.outputs().iter().for_each(|(_, v)| stored[v.0 as usize] = true);
     for node in p.nodes() {
         let alone = matches!(&node.op, Op::Reduce { params, .. } if params.k > 0);

@@ -176,6 +176,11 @@ pub(crate) fn greatest(x: Scalar) -> Const {
     if x.is_float() { Const::from_f64(f64::INFINITY, x) } else { Const::from_int(x.dtype().int_range().1, x) }
 }
 
+/// Equal names: there is one operator of each.
+pub(crate) fn same(a: &dyn ReduceOp, b: &dyn ReduceOp) -> bool {
+    a.name() == b.name()
+}
+
 impl std::fmt::Debug for dyn ReduceOp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())

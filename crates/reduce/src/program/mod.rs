@@ -135,6 +135,10 @@ impl Program {
         &self.nodes
     }
 
+    pub(crate) fn nodes_mut(&mut self) -> &mut [Node] {
+        &mut self.nodes
+    }
+
     /// A node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]

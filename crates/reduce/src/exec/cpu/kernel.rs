@@ -56,7 +56,6 @@ pub(super) struct Code {
 #[derive(Debug)]
 pub(super) struct Reduction {
     pub(super) leaf: Box<dyn Leaf>,
-    pub(super) x: Scalar,
 }
 
 /// What a leaf eats: a result of the sweep's code, or memory as it is.
@@ -239,8 +238,7 @@ impl Build<'_> {
         }
         let stores =
             self.region.stores.iter().zip(&store_strides).map(|(s, strides)| memory(s.value, 0, strides)).collect();
-        let reductions =
-            self.emitted.reductions.iter().map(|r| Reduction { leaf: leaves::leaf(r.op, &r.params, r.x), x: r.x });
+        let reductions = self.emitted.reductions.iter().map(|r| Reduction { leaf: leaves::leaf(r.op, &r.params, r.x) });
         let reductions = reductions.collect();
         Kernel {
             loads,

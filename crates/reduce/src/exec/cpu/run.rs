@@ -6,8 +6,9 @@ use super::topk;
 use crate::canon::Classes;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::fuse::{Region, Regions, prepare};
+use crate::fuse::{Region, Regions};
 use crate::monoids::Params;
+use crate::plan::ReducePlan;
 use crate::program::{NodeId, Op, Program, ValueId};
 use crate::tensor::{Tensor, TensorView, c_strides};
 use sapwood_skeleton::{ChunkPlan, Exec, Work};
@@ -78,16 +79,14 @@ impl Tables {
 }
 
 impl Executable {
-    /// Plans a program.
+    /// Makes a plan ready to run.
     ///
     /// # Errors
     /// [`Error::Value`] for a nest that is too deep, [`Error::Run`] if there is no memory for what passes between kernels.
-    pub fn new(program: &Program) -> Result<Executable> {
-        let program = prepare(program)?;
-        let classes = Classes::of(&program);
-        let regions = Regions::of(&program, &classes);
-        let steps =
-            (0..regions.list.len()).map(|k| step(&program, &classes, &regions, k)).collect::<Result<Vec<_>>>()?;
+    pub fn new(plan: &ReducePlan) -> Result<Executable> {
+        let ReducePlan { program, classes, regions, .. } = plan;
+        let program = program.clone();
+        let steps = (0..regions.list.len()).map(|k| step(&program, classes, regions, k)).collect::<Result<Vec<_>>>()?;
         let mut buffers: Vec<Option<Tensor>> = (0..program.values()).map(|_| None).collect();
         for region in &regions.list {
             for v in written(&program, region) {

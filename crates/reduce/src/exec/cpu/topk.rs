@@ -1,9 +1,8 @@
 //! The k best elements along an axis: each line is gathered, selected and sorted. Order does not round, so any way has the
 //! same result.
 
-use crate::dtype::Dtype;
 use crate::monoids::Params;
-use crate::tensor::{TensorView, element, set_element};
+use crate::tensor::{TensorView, element};
 use std::cmp::Ordering;
 
 /// Better first: by value, NaN before all numbers, then by index.
@@ -41,9 +40,4 @@ pub(super) fn line(
     for (i, (float, int, index)) in list.into_iter().enumerate() {
         put(i, (float, int), index);
     }
-}
-
-/// Writes one element of either kind.
-pub(super) fn put(dtype: Dtype, bytes: &mut [u8], place: usize, (float, int): (f64, i128)) {
-    set_element(dtype, bytes, place, float, int);
 }

@@ -101,11 +101,6 @@ impl VectorCode {
         self.temps * BLOCK
     }
 
-    /// Whether nothing has to be computed: every result is an operand or a constant.
-    pub(super) fn is_copy(&self) -> bool {
-        self.steps.is_empty()
-    }
-
     /// Runs the code on `n` elements.
     ///
     /// # Safety

@@ -235,10 +235,6 @@ impl Leaf for Generic {
         self.two_pass.is_some()
     }
 
-    fn wants_index(&self) -> bool {
-        true
-    }
-
     fn scratch(&self, cols: usize) -> usize {
         self.temporaries() + (2 * self.parts.len() + 4) * cols.max(LANES)
     }

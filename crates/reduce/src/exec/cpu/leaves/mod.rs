@@ -69,10 +69,6 @@ pub(super) trait Leaf: Send + Sync + std::fmt::Debug {
     fn whole_lanes(&self) -> bool {
         false
     }
-    /// Whether it reads [`Tile::index`].
-    fn wants_index(&self) -> bool {
-        false
-    }
     /// Words of scratch memory, for tiles of at most `cols` columns.
     fn scratch(&self, _cols: usize) -> usize {
         0
