@@ -274,7 +274,7 @@ impl Build<'_> {
                 let whole = self.emitted.reductions.iter().any(|r| leaves::leaf(r.op, &r.params, r.x).whole_lanes());
                 let plain = self.emitted.reductions.iter().all(|r| self.is_plain(r.value));
                 let (rows_max, cols_max) = match (plain, whole) {
-                    (true, _) => (RUN, 1024),
+                    (true, _) => (RUN, 2048),
                     (false, true) => (RUN, 128),
                     (false, false) => (8, 512),
                 };

@@ -327,7 +327,8 @@ fn whole(
     }
     let each = (elements / tasks).max(1);
     let work = Work { flops: 8.0 * each as f64, bytes: 4.0 * each as f64 };
-    let plan = ChunkPlan::of(tasks, (GRAIN / each).max(1)).work(work);
+    let turns = 16 * exec.threads();
+    let plan = ChunkPlan::of(tasks, (GRAIN / each).max(tasks.div_ceil(turns)).max(1)).work(work);
     exec.for_chunks(&plan, |worker, _, range| {
         let room = worker.arena().take::<u64>(layout.words)?;
         let mut task = Task::new(kernel, layout, tables.bound(), room.as_mut_ptr());

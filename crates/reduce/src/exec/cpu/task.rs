@@ -19,8 +19,10 @@ pub(super) struct Bound<'a> {
 
 /// Most reduced runs outside the tile.
 const DEEPEST: usize = 32;
+/// Rows that are at least this long are run one by one, so that what is one value for a row needs no vector.
+const LONG: usize = 256;
 /// Operands or results of one piece of code that need no heap.
-const MANY: usize = 48;
+const MANY: usize = 16;
 
 /// Scratch memory of a task: offsets in words.
 #[derive(Debug, Clone)]
@@ -495,7 +497,7 @@ impl<'a> Task<'a> {
 
     /// Runs code over a rectangle of `n` elements.
     unsafe fn run(&mut self, code: &Code, rect: &Rect, n: usize, full: bool, depth: usize, outs: &[*mut u8]) {
-        let mut array = [Arg { data: std::ptr::null(), splat: true }; MANY];
+        let mut array = [Arg { data: std::ptr::null(), splat: true, step: 0 }; MANY];
         let mut more = Vec::new();
         let args: &mut [Arg] = if code.operands.len() <= MANY {
             &mut array[..code.operands.len()]
@@ -503,6 +505,7 @@ impl<'a> Task<'a> {
             more.resize(code.operands.len(), array[0]);
             &mut more
         };
+        let by_row = full && rect.rows > 1 && rect.cols >= LONG;
         // SAFETY: the caller's.
         unsafe {
             let label = |i: usize| {
@@ -522,10 +525,37 @@ impl<'a> Task<'a> {
                             self.layout.results + (depth + 1) * self.layout.depth.1 + (gathers - 1) * self.layout.tile;
                         self.gather(g, rect, self.at(at).cast(), slot)
                     }
-                    _ => self.operand(operand, kind, rect, full, slot),
+                    _ => self.operand(operand, kind, rect, (full, by_row), slot),
                 };
             }
-            code.vector.run(n, args, outs, self.at(self.layout.temporaries));
+            self.vectors(code, rect, args, outs, by_row);
+        }
+    }
+
+    /// Runs code over a rectangle at once, or row by row.
+    unsafe fn vectors(&self, code: &Code, rect: &Rect, args: &mut [Arg], outs: &[*mut u8], by_row: bool) {
+        let temporaries = self.at(self.layout.temporaries);
+        // SAFETY: the caller's.
+        unsafe {
+            if !by_row {
+                return code.vector.run(rect.rows * rect.cols, args, outs, temporaries);
+            }
+            let mut array = [std::ptr::null_mut::<u8>(); MANY];
+            let mut more = Vec::new();
+            let places: &mut [*mut u8] = if outs.len() <= MANY {
+                array[..outs.len()].copy_from_slice(outs);
+                &mut array[..outs.len()]
+            } else {
+                more.extend(outs);
+                &mut more
+            };
+            for _ in 0..rect.rows {
+                code.vector.run(rect.cols, args, places, temporaries);
+                args.iter_mut().for_each(|a| a.data = a.data.add(a.step));
+                for (place, kind) in places.iter_mut().zip(&code.results) {
+                    *place = place.add(rect.cols * kind.dtype().bytes());
+                }
+            }
         }
     }
 
@@ -535,59 +565,96 @@ impl<'a> Task<'a> {
         // SAFETY: the caller's.
         let wrong = unsafe { moves::pick(&self.kernel.space, gather, self.bound.gathers[g], base, rect, labels, slot) };
         self.wrong = self.wrong.or(wrong.map(|label| (label, gather.2)));
-        Arg { data: slot, splat: false }
+        let step = rect.cols * gather.0.dtype.scalar().dtype().bytes();
+        Arg { data: slot, splat: false, step }
     }
 
     /// Where an operand of code over a rectangle lies; what is not as the code wants it is put into `slot`.
-    unsafe fn operand(&self, operand: Operand, kind: Scalar, rect: &Rect, full: bool, slot: *mut u8) -> Arg {
-        let kernel = self.kernel;
-        let space = &kernel.space;
-        let varies =
-            |reach: &Reach| rect.rows > 1 && reach.varies(&space.rows) || rect.cols > 1 && reach.varies(&space.cols);
-        let corner = Rect { rows: 1, cols: 1, ..*rect };
+    unsafe fn operand(
+        &self,
+        operand: Operand,
+        kind: Scalar,
+        rect: &Rect,
+        (full, by_row): (bool, bool),
+        slot: *mut u8,
+    ) -> Arg {
+        let (space, size) = (&self.kernel.space, kind.dtype().bytes());
+        let tile = Arg { data: slot, splat: false, step: rect.cols * size };
         // SAFETY: the caller's.
         unsafe {
             match operand {
-                Operand::Load(l) => {
-                    let (memory, data) = (&kernel.loads[l], self.bound.loads[l]);
-                    let splat = !varies(&memory.reach);
-                    if !memory.dtype.is_narrow() && (splat || moves::is_flat(space, &memory.reach, rect)) {
-                        let at = self.in_tile(&memory.reach, rect) * memory.dtype.bytes();
-                        return Arg { data: data.add(at), splat };
-                    }
-                    let rect = if splat { &corner } else { rect };
-                    moves::read(space, memory, data, self.base(&memory.reach), rect, slot);
-                    Arg { data: slot, splat }
-                }
+                Operand::Load(l) => self.load(l, rect, by_row, tile),
                 Operand::Index(i) => {
-                    let reach = &kernel.indices[i];
-                    let splat = !varies(reach);
-                    let rect = if splat { &corner } else { rect };
-                    moves::places(space, reach, self.base(reach), rect, slot.cast());
-                    Arg { data: slot, splat }
+                    let reach = &self.kernel.indices[i];
+                    let (splat, rect) = self.corner(reach, rect);
+                    moves::places(space, reach, self.base(reach), &rect, slot.cast());
+                    Arg { splat, step: if splat { 0 } else { tile.step }, ..tile }
                 }
                 Operand::Saved(s) => {
                     let saved = self.at(self.layout.saved + s * self.layout.saved_len).cast::<u8>();
-                    Arg { data: saved.add(self.seen * kind.dtype().bytes()), splat: false }
+                    Arg { data: saved.add(self.seen * size), ..tile }
                 }
-                Operand::Part(..) | Operand::Kept(_) => {
-                    let vector: *const u8 = match operand {
-                        Operand::Part(r, part) => self.value(r, 0).part(part),
-                        Operand::Kept(k) => self.at(self.layout.kept + k * self.layout.kept_len).cast(),
-                        _ => slot,
-                    };
-                    let by_row = space.mode != Mode::Columns;
-                    if !full || !by_row && rect.rows == 1 {
-                        return Arg { data: vector, splat: false };
-                    }
-                    if by_row && rect.rows == 1 {
-                        return Arg { data: vector, splat: true };
-                    }
-                    moves::expand(kind, by_row, rect, vector, slot);
-                    Arg { data: slot, splat: false }
+                Operand::Part(r, part) => self.vector(self.value(r, 0).part(part), kind, rect, (full, by_row), tile),
+                Operand::Kept(k) => {
+                    let vector = self.at(self.layout.kept + k * self.layout.kept_len).cast();
+                    self.vector(vector, kind, rect, (full, by_row), tile)
                 }
-                Operand::Gather(_) => Arg { data: slot, splat: false },
+                Operand::Gather(_) => tile,
             }
         }
+    }
+
+    /// Whether an access is one element for a whole rectangle, and the part of the rectangle to read.
+    fn corner(&self, reach: &Reach, rect: &Rect) -> (bool, Rect) {
+        let space = &self.kernel.space;
+        let rows = rect.rows > 1 && reach.varies(&space.rows);
+        let splat = !rows && !(rect.cols > 1 && reach.varies(&space.cols));
+        (splat, if splat { Rect { rows: 1, cols: 1, ..*rect } } else { *rect })
+    }
+
+    /// Memory as an operand: in place where it can be, else copied to the tile.
+    unsafe fn load(&self, l: usize, rect: &Rect, by_row: bool, tile: Arg) -> Arg {
+        let (memory, data) = (&self.kernel.loads[l], self.bound.loads[l]);
+        let (space, reach) = (&self.kernel.space, &memory.reach);
+        let (splat, corner) = self.corner(reach, rect);
+        // SAFETY: the caller's.
+        unsafe {
+            let size = memory.dtype.bytes();
+            let at = data.add(self.in_tile(reach, rect) * size);
+            if !memory.dtype.is_narrow() {
+                if splat || moves::is_flat(space, reach, rect) {
+                    return Arg { data: at, splat, step: if splat { 0 } else { tile.step } };
+                }
+                let one = Rect { rows: 1, ..*rect };
+                let step = reach.inner_stride(&space.rows) * size;
+                let same = !reach.varies(&space.cols);
+                if by_row && reach.is_even(space, &space.rows) && (same || moves::is_flat(space, reach, &one)) {
+                    return Arg { data: at, splat: same, step };
+                }
+            }
+            moves::read(space, memory, data, self.base(reach), &corner, tile.data.cast_mut());
+            Arg { splat, step: if splat { 0 } else { tile.step }, ..tile }
+        }
+    }
+
+    /// A vector of kept values as an operand.
+    unsafe fn vector(
+        &self,
+        from: *const u8,
+        kind: Scalar,
+        rect: &Rect,
+        (full, by_row): (bool, bool),
+        tile: Arg,
+    ) -> Arg {
+        let rows_kept = self.kernel.space.mode != Mode::Columns;
+        if !full || !rows_kept && (by_row || rect.rows == 1) {
+            return Arg { data: from, splat: false, step: 0 };
+        }
+        if rows_kept && (by_row || rect.rows == 1) {
+            return Arg { data: from, splat: true, step: kind.dtype().bytes() };
+        }
+        // SAFETY: the caller's.
+        unsafe { moves::expand(kind, rows_kept, rect, from, tile.data.cast_mut()) };
+        tile
     }
 }

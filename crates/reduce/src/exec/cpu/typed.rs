@@ -79,18 +79,45 @@ macro_rules! with_type {
     };
 }
 
-/// Either of two operands as a function of the index, then `f` on it: splat operands keep their loops free of loads.
+/// An operand inside a loop. A trait and not a closure, so that it is always compiled with the loop.
+trait Operand<T>: Copy {
+    fn nth(self, i: usize) -> T;
+}
+
+/// Elements one after another. No slice: a check of the index would keep the loop from becoming vector code.
+#[derive(Clone, Copy)]
+struct Elements<T>(*const T);
+
+#[expect(unsafe_code, reason = "untyped memory")]
+impl<T: Copy> Operand<T> for Elements<T> {
+    #[inline(always)]
+    fn nth(self, i: usize) -> T {
+        // SAFETY: loops run over as many elements as the operand has: the contract of this module's functions.
+        unsafe { self.0.add(i).read() }
+    }
+}
+
+/// One value for all elements.
+#[derive(Clone, Copy)]
+struct Same<T>(T);
+
+impl<T: Copy> Operand<T> for Same<T> {
+    #[inline(always)]
+    fn nth(self, _: usize) -> T {
+        self.0
+    }
+}
+
+/// Runs `$body` with `$at` the operand: splat operands keep their loops free of loads.
 macro_rules! operand {
-    ($in:expr, $n:expr, $T:ty, |$at:ident| $body:expr) => {
+    ($in:expr, $T:ty, |$at:ident| $body:expr) => {
         match $in {
             In::Vector(p) => {
-                let slice = std::slice::from_raw_parts(p.cast::<$T>(), $n);
-                let $at = |i: usize| slice[i];
+                let $at = Elements(p.cast::<$T>());
                 $body
             }
             In::Splat(c) => {
-                let value = <$T>::from_const(c);
-                let $at = |_: usize| value;
+                let $at = Same(<$T>::from_const(c));
                 $body
             }
         }
@@ -136,29 +163,45 @@ pub(super) unsafe fn copy(kind: Scalar, n: usize, a: In, out: *mut u8) {
         // SAFETY: the caller's.
         unsafe {
             let out = std::slice::from_raw_parts_mut(out.cast::<T>(), n);
-            operand!(a, n, T, |at| fill(out, at));
+            operand!(a, T, |at| fill(out, #[inline(always)] |i| at.nth(i)));
         }
     });
 }
 
 #[inline(always)]
-fn float<T: Real>(op: Unary, n: usize, out: &mut [T], at: impl Fn(usize) -> T, whole: fn(Unary, T) -> T) {
+fn float<T: Real>(op: Unary, n: usize, out: &mut [T], at: impl Operand<T>, whole: fn(Unary, T) -> T) {
     debug_assert_eq!(n, out.len());
     match op {
-        Unary::Neg => fill(out, |i| -at(i)),
-        Unary::Abs => fill(out, |i| at(i).abs()),
-        Unary::Sqrt => fill(out, |i| at(i).sqrt()),
+        Unary::Neg => fill(
+            out,
+            #[inline(always)]
+            |i| -at.nth(i),
+        ),
+        Unary::Abs => fill(
+            out,
+            #[inline(always)]
+            |i| at.nth(i).abs(),
+        ),
+        Unary::Sqrt => fill(
+            out,
+            #[inline(always)]
+            |i| at.nth(i).sqrt(),
+        ),
         Unary::Exp => fill(
             out,
             #[inline(always)]
-            |i| at(i).exp(),
+            |i| at.nth(i).exp(),
         ),
         Unary::Ln => fill(
             out,
             #[inline(always)]
-            |i| at(i).ln(),
+            |i| at.nth(i).ln(),
         ),
-        _ => fill(out, |i| whole(op, at(i))),
+        _ => fill(
+            out,
+            #[inline(always)]
+            |i| whole(op, at.nth(i)),
+        ),
     }
 }
 
@@ -182,11 +225,27 @@ whole!(whole_f64, f64);
 macro_rules! int_unary {
     ($op:expr, $n:expr, $a:expr, $out:expr, $t:ty, $abs:expr) => {{
         let out = std::slice::from_raw_parts_mut($out.cast::<$t>(), $n);
-        operand!($a, $n, $t, |at| match $op {
-            Unary::Neg => fill(out, |i| at(i).wrapping_neg()),
-            Unary::Not => fill(out, |i| !at(i)),
-            Unary::Abs => fill(out, |i| ($abs)(at(i))),
-            _ => fill(out, at),
+        operand!($a, $t, |at| match $op {
+            Unary::Neg => fill(
+                out,
+                #[inline(always)]
+                |i| at.nth(i).wrapping_neg()
+            ),
+            Unary::Not => fill(
+                out,
+                #[inline(always)]
+                |i| !at.nth(i)
+            ),
+            Unary::Abs => fill(
+                out,
+                #[inline(always)]
+                |i| ($abs)(at.nth(i))
+            ),
+            _ => fill(
+                out,
+                #[inline(always)]
+                |i| at.nth(i)
+            ),
         })
     }};
 }
@@ -202,11 +261,11 @@ pub(super) unsafe fn unary(op: Unary, kind: Scalar, n: usize, a: In, out: *mut u
         match kind {
             Scalar::F32 => {
                 let out = std::slice::from_raw_parts_mut(out.cast::<f32>(), n);
-                operand!(a, n, f32, |at| float(op, n, out, at, whole_f32));
+                operand!(a, f32, |at| float(op, n, out, at, whole_f32));
             }
             Scalar::F64 => {
                 let out = std::slice::from_raw_parts_mut(out.cast::<f64>(), n);
-                operand!(a, n, f64, |at| float(op, n, out, at, whole_f64));
+                operand!(a, f64, |at| float(op, n, out, at, whole_f64));
             }
             Scalar::I32 => int_unary!(op, n, a, out, i32, i32::wrapping_abs),
             Scalar::I64 => int_unary!(op, n, a, out, i64, i64::wrapping_abs),
@@ -214,7 +273,11 @@ pub(super) unsafe fn unary(op: Unary, kind: Scalar, n: usize, a: In, out: *mut u
             Scalar::U64 => int_unary!(op, n, a, out, u64, |x| x),
             Scalar::Bool => {
                 let out = std::slice::from_raw_parts_mut(out, n);
-                operand!(a, n, u8, |at| fill(out, |i| if op == Unary::Not { at(i) ^ 1 } else { at(i) }));
+                operand!(a, u8, |at| fill(
+                    out,
+                    #[inline(always)]
+                    |i| if op == Unary::Not { at.nth(i) ^ 1 } else { at.nth(i) }
+                ));
             }
         }
     }
@@ -231,24 +294,48 @@ fn min<T: Real>(a: T, b: T) -> T {
 }
 
 #[inline(always)]
-fn float_binary<T: Real>(op: Binary, out: &mut [T], a: impl Fn(usize) -> T, b: impl Fn(usize) -> T) {
+fn float_binary<T: Real>(op: Binary, out: &mut [T], a: impl Operand<T>, b: impl Operand<T>) {
     match op {
-        Binary::Add => fill(out, |i| a(i) + b(i)),
-        Binary::Sub => fill(out, |i| a(i) - b(i)),
-        Binary::Mul => fill(out, |i| a(i) * b(i)),
-        Binary::Div => fill(out, |i| a(i) / b(i)),
+        Binary::Add => fill(
+            out,
+            #[inline(always)]
+            |i| a.nth(i) + b.nth(i),
+        ),
+        Binary::Sub => fill(
+            out,
+            #[inline(always)]
+            |i| a.nth(i) - b.nth(i),
+        ),
+        Binary::Mul => fill(
+            out,
+            #[inline(always)]
+            |i| a.nth(i) * b.nth(i),
+        ),
+        Binary::Div => fill(
+            out,
+            #[inline(always)]
+            |i| a.nth(i) / b.nth(i),
+        ),
         Binary::Max => fill(
             out,
             #[inline(always)]
-            |i| max(a(i), b(i)),
+            |i| max(a.nth(i), b.nth(i)),
         ),
         Binary::Min => fill(
             out,
             #[inline(always)]
-            |i| min(a(i), b(i)),
+            |i| min(a.nth(i), b.nth(i)),
         ),
-        Binary::Rem => fill(out, |i| T::from_f64(a(i).to_f64() % b(i).to_f64())),
-        _ => fill(out, a),
+        Binary::Rem => fill(
+            out,
+            #[inline(always)]
+            |i| T::from_f64(a.nth(i).to_f64() % b.nth(i).to_f64()),
+        ),
+        _ => fill(
+            out,
+            #[inline(always)]
+            |i| a.nth(i),
+        ),
     }
 }
 
@@ -257,21 +344,67 @@ macro_rules! int_binary {
         let out = std::slice::from_raw_parts_mut($out.cast::<$t>(), $n);
         let [a, b] = $ab;
         // Whole numbers are rarely in the way: one loop each, splat operands repeated by the closure.
-        let read = |x: In, i: usize| match x {
-            In::Vector(p) => p.cast::<$t>().add(i).read(),
-            In::Splat(c) => <$t>::from_const(c),
-        };
+        #[inline(always)]
+        unsafe fn read(x: In, i: usize) -> $t {
+            // SAFETY: the caller's: the vector has an element i.
+            unsafe {
+                match x {
+                    In::Vector(p) => p.cast::<$t>().add(i).read(),
+                    In::Splat(c) => <$t>::from_const(c),
+                }
+            }
+        }
         match $op {
-            Binary::Add => fill(out, |i| read(a, i).wrapping_add(read(b, i))),
-            Binary::Sub => fill(out, |i| read(a, i).wrapping_sub(read(b, i))),
-            Binary::Mul => fill(out, |i| read(a, i).wrapping_mul(read(b, i))),
-            Binary::Div => fill(out, |i| if read(b, i) == 0 { 0 } else { read(a, i).wrapping_div(read(b, i)) }),
-            Binary::Rem => fill(out, |i| if read(b, i) == 0 { 0 } else { read(a, i).wrapping_rem(read(b, i)) }),
-            Binary::Max => fill(out, |i| read(a, i).max(read(b, i))),
-            Binary::Min => fill(out, |i| read(a, i).min(read(b, i))),
-            Binary::And => fill(out, |i| read(a, i) & read(b, i)),
-            Binary::Or => fill(out, |i| read(a, i) | read(b, i)),
-            Binary::Xor => fill(out, |i| read(a, i) ^ read(b, i)),
+            Binary::Add => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i).wrapping_add(read(b, i)),
+            ),
+            Binary::Sub => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i).wrapping_sub(read(b, i)),
+            ),
+            Binary::Mul => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i).wrapping_mul(read(b, i)),
+            ),
+            Binary::Div => fill(
+                out,
+                #[inline(always)]
+                |i| if read(b, i) == 0 { 0 } else { read(a, i).wrapping_div(read(b, i)) },
+            ),
+            Binary::Rem => fill(
+                out,
+                #[inline(always)]
+                |i| if read(b, i) == 0 { 0 } else { read(a, i).wrapping_rem(read(b, i)) },
+            ),
+            Binary::Max => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i).max(read(b, i)),
+            ),
+            Binary::Min => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i).min(read(b, i)),
+            ),
+            Binary::And => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i) & read(b, i),
+            ),
+            Binary::Or => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i) | read(b, i),
+            ),
+            Binary::Xor => fill(
+                out,
+                #[inline(always)]
+                |i| read(a, i) ^ read(b, i),
+            ),
         }
     }};
 }
@@ -285,7 +418,7 @@ pub(super) unsafe fn binary(op: Binary, kind: Scalar, n: usize, ab: [In; 2], out
     macro_rules! floats {
         ($t:ty) => {{
             let out = std::slice::from_raw_parts_mut(out.cast::<$t>(), n);
-            operand!(ab[0], n, $t, |a| operand!(ab[1], n, $t, |b| float_binary(op, out, a, b)))
+            operand!(ab[0], $t, |a| operand!(ab[1], $t, |b| float_binary(op, out, a, b)))
         }};
     }
     // SAFETY: the caller's.
@@ -303,14 +436,38 @@ pub(super) unsafe fn binary(op: Binary, kind: Scalar, n: usize, ab: [In; 2], out
 }
 
 #[inline(always)]
-fn ordered<T: PartialOrd>(op: Compare, out: &mut [u8], a: impl Fn(usize) -> T, b: impl Fn(usize) -> T) {
+fn ordered<T: PartialOrd>(op: Compare, out: &mut [u8], a: impl Operand<T>, b: impl Operand<T>) {
     match op {
-        Compare::Eq => fill(out, |i| u8::from(a(i) == b(i))),
-        Compare::Ne => fill(out, |i| u8::from(a(i) != b(i))),
-        Compare::Lt => fill(out, |i| u8::from(a(i) < b(i))),
-        Compare::Le => fill(out, |i| u8::from(a(i) <= b(i))),
-        Compare::Gt => fill(out, |i| u8::from(a(i) > b(i))),
-        Compare::Ge => fill(out, |i| u8::from(a(i) >= b(i))),
+        Compare::Eq => fill(
+            out,
+            #[inline(always)]
+            |i| u8::from(a.nth(i) == b.nth(i)),
+        ),
+        Compare::Ne => fill(
+            out,
+            #[inline(always)]
+            |i| u8::from(a.nth(i) != b.nth(i)),
+        ),
+        Compare::Lt => fill(
+            out,
+            #[inline(always)]
+            |i| u8::from(a.nth(i) < b.nth(i)),
+        ),
+        Compare::Le => fill(
+            out,
+            #[inline(always)]
+            |i| u8::from(a.nth(i) <= b.nth(i)),
+        ),
+        Compare::Gt => fill(
+            out,
+            #[inline(always)]
+            |i| u8::from(a.nth(i) > b.nth(i)),
+        ),
+        Compare::Ge => fill(
+            out,
+            #[inline(always)]
+            |i| u8::from(a.nth(i) >= b.nth(i)),
+        ),
     }
 }
 
@@ -324,7 +481,7 @@ pub(super) unsafe fn compare(op: Compare, kind: Scalar, n: usize, ab: [In; 2], o
         // SAFETY: the caller's.
         unsafe {
             let out = std::slice::from_raw_parts_mut(out, n);
-            operand!(ab[0], n, T, |a| operand!(ab[1], n, T, |b| ordered(op, out, a, b)));
+            operand!(ab[0], T, |a| operand!(ab[1], T, |b| ordered::<T>(op, out, a, b)));
         }
     });
 }
@@ -339,16 +496,70 @@ pub(super) unsafe fn select(kind: Scalar, n: usize, condition: In, [yes, no]: [I
         // SAFETY: the caller's.
         unsafe {
             let out = std::slice::from_raw_parts_mut(out.cast::<T>(), n);
-            operand!(condition, n, u8, |c| {
-                operand!(yes, n, T, |a| operand!(no, n, T, |b| {
-                    fill(out, |i| {
-                        let (a, b) = (a(i), b(i));
-                        if c(i) != 0 { a } else { b }
+            operand!(condition, u8, |c| {
+                operand!(yes, T, |a| operand!(no, T, |b| {
+                    fill(out, #[inline(always)] |i| {
+                        let (a, b) = (a.nth(i), b.nth(i));
+                        if c.nth(i) != 0 { a } else { b }
                     })
                 }))
             });
         }
     });
+}
+
+/// `yes` where the comparison of `a` and `b` holds, else `no`, in one loop.
+///
+/// # Safety
+/// See [`copy`]; the type is f32 or f64.
+#[expect(unsafe_code, reason = "untyped memory")]
+pub(super) unsafe fn choose(op: Compare, kind: Scalar, n: usize, [a, b]: [In; 2], [yes, no]: [In; 2], out: *mut u8) {
+    macro_rules! run {
+        ($t:ty) => {{
+            let out = std::slice::from_raw_parts_mut(out.cast::<$t>(), n);
+            operand!(a, $t, |a| operand!(b, $t, |b| operand!(yes, $t, |yes| operand!(no, $t, |no| {
+                match op {
+                    Compare::Eq => fill(
+                        out,
+                        #[inline(always)]
+                        |i| if a.nth(i) == b.nth(i) { yes.nth(i) } else { no.nth(i) },
+                    ),
+                    Compare::Ne => fill(
+                        out,
+                        #[inline(always)]
+                        |i| if a.nth(i) != b.nth(i) { yes.nth(i) } else { no.nth(i) },
+                    ),
+                    Compare::Lt => fill(
+                        out,
+                        #[inline(always)]
+                        |i| if a.nth(i) < b.nth(i) { yes.nth(i) } else { no.nth(i) },
+                    ),
+                    Compare::Le => fill(
+                        out,
+                        #[inline(always)]
+                        |i| if a.nth(i) <= b.nth(i) { yes.nth(i) } else { no.nth(i) },
+                    ),
+                    Compare::Gt => fill(
+                        out,
+                        #[inline(always)]
+                        |i| if a.nth(i) > b.nth(i) { yes.nth(i) } else { no.nth(i) },
+                    ),
+                    Compare::Ge => fill(
+                        out,
+                        #[inline(always)]
+                        |i| if a.nth(i) >= b.nth(i) { yes.nth(i) } else { no.nth(i) },
+                    ),
+                }
+            }))))
+        }};
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        match kind {
+            Scalar::F32 => run!(f32),
+            _ => run!(f64),
+        }
+    }
 }
 
 /// a · b + c, rounded once.
@@ -360,8 +571,12 @@ pub(super) unsafe fn fma(kind: Scalar, n: usize, abc: [In; 3], out: *mut u8) {
     macro_rules! run {
         ($t:ty) => {{
             let out = std::slice::from_raw_parts_mut(out.cast::<$t>(), n);
-            operand!(abc[0], n, $t, |a| operand!(abc[1], n, $t, |b| operand!(abc[2], n, $t, |c| {
-                fill(out, |i| a(i).mul_add(b(i), c(i)))
+            operand!(abc[0], $t, |a| operand!(abc[1], $t, |b| operand!(abc[2], $t, |c| {
+                fill(
+                    out,
+                    #[inline(always)]
+                    |i| a.nth(i).mul_add(b.nth(i), c.nth(i)),
+                )
             })))
         }};
     }
@@ -383,16 +598,16 @@ pub(super) unsafe fn convert(from: Scalar, to: Scalar, n: usize, a: In, out: *mu
     with_type!(from, F => {
         // SAFETY: the caller's.
         unsafe {
-            operand!(a, n, F, |at| match to {
-                Scalar::F32 => fill(std::slice::from_raw_parts_mut(out.cast::<f32>(), n), |i| at(i) as f32),
-                Scalar::F64 => fill(std::slice::from_raw_parts_mut(out.cast::<f64>(), n), |i| at(i) as f64),
-                Scalar::I32 => fill(std::slice::from_raw_parts_mut(out.cast::<i32>(), n), |i| at(i) as i32),
-                Scalar::I64 => fill(std::slice::from_raw_parts_mut(out.cast::<i64>(), n), |i| at(i) as i64),
-                Scalar::U32 => fill(std::slice::from_raw_parts_mut(out.cast::<u32>(), n), |i| at(i) as u32),
-                Scalar::U64 => fill(std::slice::from_raw_parts_mut(out.cast::<u64>(), n), |i| at(i) as u64),
+            operand!(a, F, |at| match to {
+                Scalar::F32 => fill(std::slice::from_raw_parts_mut(out.cast::<f32>(), n), #[inline(always)] |i| at.nth(i) as f32),
+                Scalar::F64 => fill(std::slice::from_raw_parts_mut(out.cast::<f64>(), n), #[inline(always)] |i| at.nth(i) as f64),
+                Scalar::I32 => fill(std::slice::from_raw_parts_mut(out.cast::<i32>(), n), #[inline(always)] |i| at.nth(i) as i32),
+                Scalar::I64 => fill(std::slice::from_raw_parts_mut(out.cast::<i64>(), n), #[inline(always)] |i| at.nth(i) as i64),
+                Scalar::U32 => fill(std::slice::from_raw_parts_mut(out.cast::<u32>(), n), #[inline(always)] |i| at.nth(i) as u32),
+                Scalar::U64 => fill(std::slice::from_raw_parts_mut(out.cast::<u64>(), n), #[inline(always)] |i| at.nth(i) as u64),
                 Scalar::Bool => {
                     let zero = F::from_const(Const::from_bits(0, from));
-                    fill(std::slice::from_raw_parts_mut(out, n), |i| u8::from(at(i) != zero));
+                    fill(std::slice::from_raw_parts_mut(out, n), #[inline(always)] |i| u8::from(at.nth(i) != zero));
                 }
             });
         }
@@ -408,10 +623,14 @@ pub(super) unsafe fn narrow(d: Dtype, kind: Scalar, n: usize, a: In, out: *mut u
     macro_rules! run {
         ($t:ty, |$x:ident| $e:expr) => {{
             let out = std::slice::from_raw_parts_mut(out.cast::<$t>(), n);
-            operand!(a, n, $t, |at| fill(out, |i| {
-                let $x = at(i);
-                $e
-            }))
+            operand!(a, $t, |at| fill(
+                out,
+                #[inline(always)]
+                |i| {
+                    let $x = at.nth(i);
+                    $e
+                }
+            ))
         }};
     }
     // SAFETY: the caller's.

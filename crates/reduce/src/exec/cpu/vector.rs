@@ -5,7 +5,7 @@
 
 use super::typed::{self, In};
 use crate::dtype::Scalar;
-use crate::scalar::{Const, Instr, ScalarExpr};
+use crate::scalar::{Compare, Const, Instr, ScalarExpr};
 
 /// Elements of a temporary.
 pub(super) const BLOCK: usize = 1024;
@@ -22,6 +22,8 @@ enum Place {
 #[derive(Debug, Clone, Copy)]
 struct Step {
     instr: Instr,
+    /// A comparison whose only reader is this selection, and its operands: made in the same loop.
+    test: Option<(Compare, [Place; 2])>,
     kind: Scalar,
     operands: [Place; 3],
     /// Type of the first operand (conversions and comparisons).
@@ -43,6 +45,8 @@ pub(super) struct VectorCode {
 pub(super) struct Arg {
     pub(super) data: *const u8,
     pub(super) splat: bool,
+    /// Bytes to the next row, for code that is run row by row.
+    pub(super) step: usize,
 }
 
 impl VectorCode {
@@ -53,6 +57,12 @@ impl VectorCode {
         for (i, (instr, _)) in code.iter().enumerate().filter(|(i, _)| needed[*i]) {
             instr.operands().for_each(|o| last_use[o.0 as usize] = i);
         }
+        // The operands of a test live until the selection that makes it.
+        let tests = tests(code, &needed, results);
+        for (test, _) in tests.iter().enumerate().filter(|t| *t.1) {
+            let reader = last_use[test];
+            code[test].0.operands().for_each(|o| last_use[o.0 as usize] = last_use[o.0 as usize].max(reader));
+        }
         let mut place: Vec<Option<Place>> = vec![None; code.len()];
         let mut out = VectorCode::default();
         let mut free: Vec<u32> = Vec::new();
@@ -60,10 +70,18 @@ impl VectorCode {
             place[i] = Some(match instr {
                 Instr::Arg(a) => Place::Arg(a),
                 Instr::Const(c) => Place::Const(c),
+                _ if tests[i] => continue,
                 _ => {
                     let at = |e: ScalarExpr| place[e.0 as usize].unwrap_or(Place::Arg(0));
                     let mut operands = [Place::Arg(0); 3];
                     instr.operands().enumerate().for_each(|(n, e)| operands[n] = at(e));
+                    let test = match instr {
+                        Instr::Select(c, ..) if tests[c.0 as usize] => match code[c.0 as usize].0 {
+                            Instr::Compare(op, a, b) => Some((op, [at(a), at(b)])),
+                            _ => None,
+                        },
+                        _ => None,
+                    };
                     let from = instr.operands().last().map_or(kind, |e| code[e.0 as usize].1);
                     let result = results.iter().position(|r| r.0 as usize == i);
                     let to = match result {
@@ -73,9 +91,13 @@ impl VectorCode {
                             out.temps as u32 - 1
                         })),
                     };
-                    out.steps.push(Step { instr, kind, operands, from, to });
+                    out.steps.push(Step { instr, test, kind, operands, from, to });
                     // A temporary is free again only after the step that read it last: results never overwrite operands.
-                    for e in instr.operands() {
+                    let tested = match instr {
+                        Instr::Select(c, ..) if tests[c.0 as usize] => Some(code[c.0 as usize].0),
+                        _ => None,
+                    };
+                    for e in instr.operands().chain(tested.iter().flat_map(Instr::operands)) {
                         if last_use[e.0 as usize] == i
                             && let Some(Place::Temp(t)) = place[e.0 as usize]
                             && !free.contains(&t)
@@ -124,6 +146,22 @@ impl VectorCode {
             start += len;
         }
     }
+}
+
+/// Comparisons of floats whose only reader is a selection between values of their type.
+fn tests(code: &[(Instr, Scalar)], needed: &[bool], results: &[ScalarExpr]) -> Vec<bool> {
+    let mut readers = vec![0; code.len()];
+    let mut tests = vec![false; code.len()];
+    results.iter().for_each(|r| readers[r.0 as usize] += 1);
+    for (_, (instr, kind)) in code.iter().enumerate().filter(|(i, _)| needed[*i]) {
+        instr.operands().for_each(|o| readers[o.0 as usize] += 1);
+        if let Instr::Select(c, ..) = instr
+            && let Instr::Compare(_, a, _) = code[c.0 as usize].0
+        {
+            tests[c.0 as usize] = kind.is_float() && code[a.0 as usize].1 == *kind;
+        }
+    }
+    tests.iter().zip(readers).map(|(&test, readers)| test && readers == 1).collect()
 }
 
 /// Which instructions the results need.
@@ -198,6 +236,11 @@ impl Step {
                 Instr::Unary(op, _) => typed::unary(op, self.kind, n, at(0, self.kind), out),
                 Instr::Binary(op, _, _) => typed::binary(op, self.kind, n, [at(0, self.kind), at(1, self.kind)], out),
                 Instr::Compare(op, _, _) => typed::compare(op, self.from, n, [at(0, self.from), at(1, self.from)], out),
+                Instr::Select(..) if self.test.is_some() => {
+                    let Some((op, [a, b])) = self.test else { return };
+                    let test = [memory.read(a, self.kind), memory.read(b, self.kind)];
+                    typed::choose(op, self.kind, n, test, [at(1, self.kind), at(2, self.kind)], out);
+                }
                 Instr::Select(..) => {
                     let (yes, no) = (at(1, self.kind), at(2, self.kind));
                     typed::select(self.kind, n, at(0, Scalar::Bool), [yes, no], out);

@@ -10,13 +10,55 @@ use sapwood_skeleton::math::Real;
 
 /// An associative operation on a type.
 trait Operation<T> {
+    /// Changes no other value.
+    const IDENTITY: T;
     fn of(a: T, b: T) -> T;
 }
 
+macro_rules! identity {
+    (zero f32) => {
+        -0.0
+    };
+    (zero f64) => {
+        -0.0
+    };
+    (zero $t:ident) => {
+        0
+    };
+    (one f32) => {
+        1.0
+    };
+    (one f64) => {
+        1.0
+    };
+    (one $t:ident) => {
+        1
+    };
+    (least f32) => {
+        f32::NEG_INFINITY
+    };
+    (least f64) => {
+        f64::NEG_INFINITY
+    };
+    (least $t:ident) => {
+        $t::MIN
+    };
+    (greatest f32) => {
+        f32::INFINITY
+    };
+    (greatest f64) => {
+        f64::INFINITY
+    };
+    (greatest $t:ident) => {
+        $t::MAX
+    };
+}
+
 macro_rules! operations {
-    ($($name:ident<$($t:ty),*>: |$a:ident, $b:ident| $e:expr;)*) => {
+    ($($name:ident<$($t:ident),*>: $identity:ident, |$a:ident, $b:ident| $e:expr;)*) => {
         $(struct $name;
         $(impl Operation<$t> for $name {
+            const IDENTITY: $t = identity!($identity $t);
             #[inline(always)]
             fn of($a: $t, $b: $t) -> $t {
                 $e
@@ -26,16 +68,16 @@ macro_rules! operations {
 }
 
 operations! {
-    Add<f32, f64>: |a, b| a + b;
-    Mul<f32, f64>: |a, b| a * b;
-    Max<f32, f64>: |a, b| a.max_nan(b);
-    Min<f32, f64>: |a, b| -(-a).max_nan(-b);
-    AddInt<i32, u32, i64, u64>: |a, b| a.wrapping_add(b);
-    MulInt<i32, u32, i64, u64>: |a, b| a.wrapping_mul(b);
-    MaxInt<i32, u32, i64, u64>: |a, b| a.max(b);
-    MinInt<i32, u32, i64, u64>: |a, b| a.min(b);
-    And<u8>: |a, b| a & b;
-    Or<u8>: |a, b| a | b;
+    Add<f32, f64>: zero, |a, b| a + b;
+    Mul<f32, f64>: one, |a, b| a * b;
+    Max<f32, f64>: least, |a, b| a.max_nan(b);
+    Min<f32, f64>: greatest, |a, b| -(-a).max_nan(-b);
+    AddInt<i32, u32, i64, u64>: zero, |a, b| a.wrapping_add(b);
+    MulInt<i32, u32, i64, u64>: one, |a, b| a.wrapping_mul(b);
+    MaxInt<i32, u32, i64, u64>: least, |a, b| a.max(b);
+    MinInt<i32, u32, i64, u64>: greatest, |a, b| a.min(b);
+    And<u8>: one, |a, b| a & b;
+    Or<u8>: zero, |a, b| a | b;
 }
 
 #[derive(Debug)]
@@ -128,61 +170,66 @@ unsafe fn rows<T: Copy, O: Operation<T>>(x: &Tile, out: Acc) {
         isa::vectorized(
             #[inline(always)]
             || {
-                let mut done = 0;
-                if x.cols <= NARROW {
-                    while done + SIDE <= x.rows {
-                        side_by_side::<T, O>(x, done, &mut out[done..done + SIDE]);
-                        done += SIDE;
-                    }
-                }
-                for r in done..x.rows {
-                    out[r] = chunk::<T, O>(row(x, r));
+                for (r, out) in out.iter_mut().enumerate() {
+                    let row = row::<T>(x, r);
+                    *out = match row.len() {
+                        0..=16 => short::<T, O, 16>(row),
+                        17..=32 => short::<T, O, 32>(row),
+                        33..=64 => short::<T, O, 64>(row),
+                        65..=128 => short::<T, O, 128>(row),
+                        _ => chunk::<T, O>(row),
+                    };
                 }
             },
         );
     }
 }
 
-/// Rows up to this length are folded [`SIDE`] at a time, side by side.
-const NARROW: usize = 64;
-const SIDE: usize = 16;
-
-/// Folds [`SIDE`] short rows at once: element l of all rows is one vector.
-///
-/// # Safety
-/// The tile holds the rows from `first` on.
-#[expect(unsafe_code, reason = "untyped memory")]
+/// One halving of lanes.
 #[inline(always)]
-unsafe fn side_by_side<T: Copy, O: Operation<T>>(x: &Tile, first: usize, out: &mut [T]) {
-    // SAFETY: the caller's.
-    let rows: [&[T]; SIDE] = std::array::from_fn(|r| unsafe { row::<T>(x, first + r) });
-    let mut turned = [[rows[0][0]; SIDE]; NARROW];
-    for (l, place) in turned.iter_mut().enumerate().take(x.cols) {
-        for (p, row) in place.iter_mut().zip(&rows) {
-            *p = row[l];
-        }
+fn halve<T: Copy, O: Operation<T>, const HALF: usize>(lanes: &mut [T]) {
+    let (low, high) = lanes.split_at_mut(HALF);
+    for i in 0..HALF {
+        low[i] = O::of(low[i], high[i]);
     }
-    let mut lanes = x.cols;
-    while lanes > 1 {
-        let half = lanes.next_power_of_two() / 2;
-        for l in 0..lanes - half {
-            let (low, high) = turned.split_at_mut(half);
-            for (a, b) in low[l].iter_mut().zip(&high[l]) {
-                *a = O::of(*a, *b);
-            }
-        }
-        lanes = half;
-    }
-    out.copy_from_slice(&turned[0]);
 }
 
-/// The value of one row.
+/// Folds `W` lanes (a power of two from 16 to 128) by halves.
+#[inline(always)]
+fn halves<T: Copy, O: Operation<T>, const W: usize>(lanes: &mut [T; W]) -> T {
+    if W > 64 {
+        halve::<T, O, 64>(&mut lanes[..]);
+    }
+    if W > 32 {
+        halve::<T, O, 32>(&mut lanes[..]);
+    }
+    if W > 16 {
+        halve::<T, O, 16>(&mut lanes[..]);
+    }
+    halve::<T, O, 8>(&mut lanes[..]);
+    halve::<T, O, 4>(&mut lanes[..]);
+    halve::<T, O, 2>(&mut lanes[..]);
+    halve::<T, O, 1>(&mut lanes[..]);
+    lanes[0]
+}
+
+/// The value of a row of at most `W` elements; absent lanes are the identity, which is as good as skipping them.
+#[inline(always)]
+fn short<T: Copy, O: Operation<T>, const W: usize>(x: &[T]) -> T {
+    let mut lanes = [O::IDENTITY; W];
+    let n = x.len().min(W);
+    lanes[..n].copy_from_slice(&x[..n]);
+    halves::<T, O, W>(&mut lanes)
+}
+
+/// The value of a row of more than 128 elements.
 #[inline(always)]
 fn chunk<T: Copy, O: Operation<T>>(x: &[T]) -> T {
-    let mut lanes = [x[0]; LANES];
-    let mut live = x.len().min(LANES);
-    lanes[..live].copy_from_slice(&x[..live]);
-    let mut blocks = x[live..].chunks_exact(LANES);
+    let mut lanes = [O::IDENTITY; LANES];
+    let mut blocks = x.chunks_exact(LANES);
+    if let Some(first) = blocks.next() {
+        lanes.copy_from_slice(first);
+    }
     for block in &mut blocks {
         for (a, &b) in lanes.iter_mut().zip(block) {
             *a = O::of(*a, b);
@@ -191,15 +238,7 @@ fn chunk<T: Copy, O: Operation<T>>(x: &[T]) -> T {
     for (a, &b) in lanes.iter_mut().zip(blocks.remainder()) {
         *a = O::of(*a, b);
     }
-    while live > 1 {
-        let half = live.next_power_of_two() / 2;
-        let (low, high) = lanes.split_at_mut(half);
-        for (a, &b) in low[..live - half].iter_mut().zip(&*high) {
-            *a = O::of(*a, b);
-        }
-        live = half;
-    }
-    lanes[0]
+    halves::<T, O, LANES>(&mut lanes)
 }
 
 /// # Safety

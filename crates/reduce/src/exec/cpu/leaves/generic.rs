@@ -129,7 +129,7 @@ impl Generic {
     unsafe fn operands(&self, acc: Acc, from: usize) -> Vec<Arg> {
         // SAFETY: the caller's.
         let part = |(p, k): (usize, &Scalar)| unsafe { acc.part(p).add(from * k.dtype().bytes()) };
-        self.parts.iter().enumerate().map(|x| Arg { data: part(x), splat: false }).collect()
+        self.parts.iter().enumerate().map(|x| Arg { data: part(x), splat: false, step: 0 }).collect()
     }
 
     /// Runs `code` into the spare accumulator and copies the `n` results to `acc`: results never overlap operands.
@@ -150,7 +150,7 @@ impl Generic {
         unsafe {
             let data = x.data.add((row * x.stride + at) * self.x.dtype().bytes());
             let index = if x.index.is_null() { x.data } else { x.index.add(row * x.cols + at).cast() };
-            [Arg { data, splat: false }, Arg { data: index, splat: x.index.is_null() }]
+            [Arg { data, splat: false, step: 0 }, Arg { data: index, splat: x.index.is_null(), step: 0 }]
         }
     }
 
@@ -188,7 +188,7 @@ impl Generic {
     ) {
         let size = self.x.dtype().bytes();
         let [sum, centre, count, next] = room.pass;
-        let vector = |data: *mut u8| Arg { data, splat: false };
+        let vector = |data: *mut u8| Arg { data, splat: false, step: 0 };
         let n = pieces.clone().next().map_or(0, |p| p.2);
         // SAFETY: the caller's; the vectors of the room are apart.
         unsafe {

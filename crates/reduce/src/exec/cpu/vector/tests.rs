@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dtype::Dtype;
-use crate::scalar::{Binary, Compare, ScalarBuilder, Unary, eval};
+use crate::scalar::{Binary, ScalarBuilder, Unary, eval};
 
 const KINDS: [Scalar; 7] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64, Scalar::U32, Scalar::U64, Scalar::Bool];
 
@@ -48,7 +48,7 @@ fn check(b: &ScalarBuilder, kinds: &[Scalar], results: &[ScalarExpr], n: usize, 
     let packed: Vec<Vec<u64>> = args.iter().map(|a| pack(a)).collect();
     let is_splat = |i: usize| splat && i % 2 == 1;
     let pointers: Vec<Arg> =
-        packed.iter().enumerate().map(|(i, w)| Arg { data: w.as_ptr().cast(), splat: is_splat(i) }).collect();
+        packed.iter().enumerate().map(|(i, w)| Arg { data: w.as_ptr().cast(), splat: is_splat(i), step: 0 }).collect();
     let mut outs: Vec<Vec<u64>> = results.iter().map(|_| vec![0; n.max(1)]).collect();
     let out_pointers: Vec<*mut u8> = outs.iter_mut().map(|o| o.as_mut_ptr().cast()).collect();
     let mut scratch = vec![0u64; code.scratch()];
@@ -94,6 +94,11 @@ fn every_instruction_has_the_bits_of_eval() {
                 let narrow = Dtype::ALL.into_iter().filter(|d| d.is_narrow() && d.scalar() == kind);
                 results.extend(narrow.map(|d| b.narrow(x, d)).collect::<Vec<_>>());
                 if float {
+                    for op in [Compare::Eq, Compare::Ne, Compare::Lt, Compare::Le, Compare::Gt, Compare::Ge] {
+                        let zero = b.number(0.0, x);
+                        let test = b.compare(op, y, zero);
+                        results.push(b.select(test, x, y));
+                    }
                     let third = b.arg(3, kind);
                     results.push(b.fma(x, y, third));
                 }
