@@ -4,6 +4,9 @@
 //! exists is well formed. Composite operations are lowered while they are added. Nothing here knows how it will run.
 
 mod build;
+#[cfg(test)]
+pub(crate) mod random;
+mod text;
 
 pub use build::Axes;
 
