@@ -6,9 +6,11 @@
 mod build;
 #[cfg(test)]
 pub(crate) mod random;
+mod reference;
 mod text;
 
 pub use build::Axes;
+pub use reference::{Bounded, Check, Values};
 
 use crate::dtype::Dtype;
 use crate::elementwise::Elementwise;

@@ -31,7 +31,10 @@ impl<'a> Dice<'a> {
 /// A program of about `ops` operations, whose last values are its outputs.
 pub(crate) fn program(dice: &mut Dice<'_>, ops: usize, types: &[Dtype]) -> Program {
     let mut p = Program::new("random");
-    let shape: Vec<usize> = (0..dice.below(5)).map(|_| dice.pick(&[1, 2, 3, 7, 0, 5])).collect();
+    let mut shape: Vec<usize> = (0..dice.below(5)).map(|_| dice.pick(&[1, 2, 3, 7, 0, 5])).collect();
+    if dice.below(3) == 0 {
+        shape = vec![dice.pick(&[1, 2, 3]), dice.pick(&[31, 32, 33, 127, 129, 300])];
+    }
     for name in ["x", "y"] {
         let dtype = dice.pick(types);
         let strides: Vec<usize> =
