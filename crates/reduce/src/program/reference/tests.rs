@@ -119,6 +119,25 @@ fn whole_numbers_wrap_and_are_exact() {
 }
 
 #[test]
+fn choices_within_the_errors_are_unknown() {
+    // x · 1.1 rounds, so that neighbouring numbers may change places.
+    let x = tensor(Dtype::F32, &[3], &[1.5, 1.5 + 2f64.powi(-23), 0.5]);
+    let text = |call: &str| format!("input x: f32[3] z = x * 1.1 y = {call} output y");
+    let errors = |call: &str| values(&text(call), &[&x]).unwrap().remove(0).errors;
+    assert_eq!(errors("argmax(z, axes=[0])"), [INF]);
+    assert_eq!(errors("argmin(z, axes=[0])"), [0.0]);
+    assert_eq!(errors("argmax(x, axes=[0])"), [0.0]);
+    assert_eq!([errors("z < 1.65")[0], errors("z < 1.65")[2]], [INF, 0.0]);
+    assert_eq!(errors("or(z < 1, axes=[0])"), [0.0]);
+    assert_eq!(errors("and(slice(z, starts=[0], ends=[1]) < 1.65, axes=[0])"), [INF]);
+    let either = errors("where(z < 1.65, x, x + 1)");
+    assert!(either[0] >= 1.0 && either[0] < 1.1 && either[2] == 0.0, "{either:?}");
+    let places = "input x: f32[3] v, y = topk(x * 1.1, k=3) output y";
+    assert_eq!(values(places, &[&x]).unwrap()[0].errors, [INF, INF, 0.0]);
+    assert_eq!(errors("1 / (z - z)"), [INF, INF, 0.0]);
+}
+
+#[test]
 fn labels_are_checked() {
     let x = hash(Dtype::F32, &[2, 3], 1.0);
     let text = "input x: f32[2, 3] input l: i32[2] y = gather_label(x, l, axis=1) output y";
