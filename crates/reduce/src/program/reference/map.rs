@@ -65,10 +65,11 @@ fn real(op: &Elementwise, x: &[Element], dtype: Dtype) -> Element {
         return Element::of_float(z, passed);
     }
     let register = dtype.scalar().dtype();
-    // The reference itself rounds to double precision; composed operations may underflow halfway.
+    // The reference itself rounds to double precision; composed operations may underflow halfway, and then multiply.
     let unit = register.unit_roundoff() + Dtype::F64.unit_roundoff();
     let least = if register == Dtype::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    let underflow = if ulps <= 1.0 { smallest(register) } else { least };
+    let size = at.iter().filter(|x| x.is_finite()).fold(1.0, |size: f64, x| size.max(x.abs()));
+    let underflow = if ulps <= 1.0 { smallest(register) } else { times(least, size) };
     let own = if z == 0.0 && passed == 0.0 { 0.0 } else { times(ulps * unit, z.abs()) + underflow };
     narrowed(Element::of_float(z, passed + own), dtype)
 }

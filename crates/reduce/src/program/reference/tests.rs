@@ -226,6 +226,19 @@ fn within(p: &Program, scale: f64) {
 }
 
 #[test]
+fn underflow_halfway_stays_inside_the_bound() {
+    let x: Vec<f64> = (0..256).map(|i| f64::from(i) - 128.0).collect();
+    for dtype in [Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64] {
+        let text = format!(
+            "program t input x: {dtype}[256] a = silu(x) b = sigmoid(x) c = exp(x) d = tanh(x) output a, b, c, d"
+        );
+        let (p, x) = (Program::parse(&text, "t").unwrap(), tensor(dtype, &[256], &x));
+        let checks = p.compare(&[x.view()], &execute(&p, &[x.view()])).unwrap();
+        assert!(checks.iter().all(|c| c.ok), "{dtype} {checks:?}");
+    }
+}
+
+#[test]
 fn every_operator_stays_inside_its_bound() {
     for op in monoids::ALL {
         for dtype in Dtype::ALL.into_iter().filter(|d| op.accepts(*d)) {
