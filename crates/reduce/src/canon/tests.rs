@@ -120,7 +120,7 @@ fn the_largest_operand_gives_the_order() {
 
 /// Splits of n into two factors.
 fn factor(n: usize, pick: usize) -> usize {
-    let divisors: Vec<usize> = (1..=n).filter(|d| n % d == 0).collect();
+    let divisors: Vec<usize> = (1..=n).filter(|&d| n.is_multiple_of(d)).collect();
     divisors[pick % divisors.len()]
 }
 

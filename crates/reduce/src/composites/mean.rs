@@ -1,6 +1,6 @@
 //! Mean over axes: the sum divided by the count; of whole numbers summed in i64 and divided towards zero.
 
-use super::{Composite, count, wide};
+use super::{Composite, count, reduced_count, wide};
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::monoids::{Params, SUM};
@@ -19,8 +19,7 @@ pub(super) static OPS: &[Composite] = &[Composite {
 /// Σ x / n, rounded to the type of x.
 pub(crate) fn mean(p: &mut Program, x: ValueId, axes: &Axes, keep: bool) -> Result<ValueId> {
     let dtype = p.dtype(x);
-    let shape = p.shape(x).to_vec();
-    let n: usize = axes.resolve("mean", shape.len())?.iter().map(|&a| shape[a]).product();
+    let n = reduced_count(p, "mean", x, axes)?;
     if dtype.is_int() && n == 0 {
         return Err(Error::value("mean", "empty axis: whole numbers have no mean over 0 elements"));
     }

@@ -4,6 +4,7 @@
 //! precision is computed in single precision (`wide`) and rounded once at the end.
 
 mod mean;
+mod moments;
 mod options;
 mod softmax;
 
@@ -11,7 +12,7 @@ pub use options::{Given, Options};
 
 use crate::dtype::{Dtype, Scalar};
 use crate::error::{Error, Result};
-use crate::program::{Program, ValueId};
+use crate::program::{Axes, Program, ValueId};
 
 /// A composite operation.
 pub struct Composite {
@@ -32,7 +33,7 @@ impl std::fmt::Debug for Composite {
 }
 
 /// Every composite, file by file.
-pub static ALL: &[&[Composite]] = &[mean::OPS, softmax::OPS];
+pub static ALL: &[&[Composite]] = &[mean::OPS, moments::OPS, softmax::OPS];
 
 /// The composite called `name`.
 pub fn find(name: &str) -> Option<&'static Composite> {
@@ -75,4 +76,10 @@ fn count(p: &mut Program, n: usize, like: ValueId) -> Result<ValueId> {
     let dtype = p.dtype(like);
     debug_assert_ne!(dtype.scalar(), Scalar::Bool);
     p.number(n as f64, dtype)
+}
+
+/// Number of elements that a reduction of `axes` meets in one group.
+fn reduced_count(p: &Program, op: &str, x: ValueId, axes: &Axes) -> Result<usize> {
+    let shape = p.shape(x);
+    Ok(axes.resolve(op, shape.len())?.iter().map(|&a| shape[a]).product())
 }

@@ -50,13 +50,16 @@ impl Options {
         Error::value(op, format!("{name} has to be {needs}"))
     }
 
-    /// `axes=`: a list, or one number; without it, or empty, all axes.
+    /// `axes=`: a list, or one number; without it, or empty, all axes, but with `noop=true` none.
     ///
     /// # Errors
     /// [`Error::Value`] if it is neither.
     pub fn axes(&mut self, op: &str) -> Result<Axes> {
+        let noop = self.flag(op, "noop", false)?;
         match self.take("axes") {
+            None if noop => Ok(Axes::These(vec![])),
             None => Ok(Axes::All),
+            Some(Given::List(list)) if list.is_empty() && noop => Ok(Axes::These(list)),
             Some(Given::List(list)) if list.is_empty() => Ok(Axes::All),
             Some(Given::List(list)) => Ok(Axes::These(list)),
             Some(Given::Int(axis)) => Ok(Axes::These(vec![axis])),

@@ -4,8 +4,13 @@
 //! exists is well formed. Composite operations are lowered while they are added. Nothing here knows how it will run.
 
 mod build;
+#[cfg(test)]
+pub(crate) mod random;
+mod reference;
+mod text;
 
 pub use build::Axes;
+pub use reference::{Bounded, Check, Values};
 
 use crate::dtype::Dtype;
 use crate::elementwise::Elementwise;
