@@ -142,7 +142,7 @@ fn group(dtype: Dtype, op: &dyn ReduceOp, params: &Params, x: &[Const]) -> Vec<C
         None => lane[1..].iter().fold(lift(&lane[0]), |a, e| combine(&a, &lift(e))),
     };
     let Some(all) = tree(&indexed, Geometry::Strided, lane, combine) else {
-        let Empty::Values(values) = op.empty(dtype.scalar(), params) else { panic!("{} of nothing", op.name()) };
+        let Empty::Values(values) = op.empty(dtype, params) else { panic!("{} of nothing", op.name()) };
         let (low, high) = dtype.int_range();
         let fits = |v: &Const| if dtype.is_int() { Const::from_int(v.to_int().clamp(low, high), v.kind()) } else { *v };
         return values.iter().map(fits).collect();

@@ -82,7 +82,7 @@ fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
 
 /// Over no elements.
 fn nothing(op: &dyn ReduceOp, params: &Params, dtype: Dtype) -> Result<Vec<Element>> {
-    let Empty::Values(values) = op.empty(dtype.scalar(), params) else {
+    let Empty::Values(values) = op.empty(dtype, params) else {
         return Err(Error::value(op.name(), "empty axis: there is no answer over 0 elements"));
     };
     let (low, high) = dtype.int_range();
