@@ -3,15 +3,42 @@
 //! A composite is lowered to primitives when it is added to a program; nothing after that knows of it. Inside, half
 //! precision is computed in single precision (`wide`) and rounded once at the end.
 
+mod batch_norm;
+mod bias_grad;
+mod cross_entropy;
+mod entropy;
+mod global_average_pool;
+mod global_lp_pool;
+mod global_max_pool;
+mod group_norm;
+mod hardmax;
+mod instance_norm;
+mod l1;
+mod l2;
+mod layer_norm;
+mod log_softmax;
+mod logsum;
+mod logsumexp;
+mod lp_norm;
 mod mean;
+mod mean_variance_norm;
 mod moments;
+mod mse;
+mod nll_loss;
+mod normalise;
 mod options;
+mod rms_norm;
 mod softmax;
+mod sumsq;
+
+#[cfg(test)]
+mod tests;
 
 pub use options::{Given, Options};
 
 use crate::dtype::{Dtype, Scalar};
 use crate::error::{Error, Result};
+use crate::monoids::{Params, SUM};
 use crate::program::{Axes, Program, ValueId};
 
 /// A composite operation.
@@ -33,7 +60,33 @@ impl std::fmt::Debug for Composite {
 }
 
 /// Every composite, file by file.
-pub static ALL: &[&[Composite]] = &[mean::OPS, moments::OPS, softmax::OPS];
+pub static ALL: &[&[Composite]] = &[
+    batch_norm::OPS,
+    bias_grad::OPS,
+    cross_entropy::OPS,
+    entropy::OPS,
+    global_average_pool::OPS,
+    global_lp_pool::OPS,
+    global_max_pool::OPS,
+    group_norm::OPS,
+    hardmax::OPS,
+    instance_norm::OPS,
+    l1::OPS,
+    l2::OPS,
+    layer_norm::OPS,
+    log_softmax::OPS,
+    logsum::OPS,
+    logsumexp::OPS,
+    lp_norm::OPS,
+    mean::OPS,
+    mean_variance_norm::OPS,
+    moments::OPS,
+    mse::OPS,
+    nll_loss::OPS,
+    rms_norm::OPS,
+    softmax::OPS,
+    sumsq::OPS,
+];
 
 /// The composite called `name`.
 pub fn find(name: &str) -> Option<&'static Composite> {
@@ -82,4 +135,32 @@ fn count(p: &mut Program, n: usize, like: ValueId) -> Result<ValueId> {
 fn reduced_count(p: &Program, op: &str, x: ValueId, axes: &Axes) -> Result<usize> {
     let shape = p.shape(x);
     Ok(axes.resolve(op, shape.len())?.iter().map(|&a| shape[a]).product())
+}
+
+/// A reduction over `axes=` with `keep=`: `f` on the wide value, rounded to the type of x.
+fn over_axes(
+    p: &mut Program,
+    op: &str,
+    x: ValueId,
+    o: &mut Options,
+    f: fn(&mut Program, ValueId, &Axes, bool) -> Result<ValueId>,
+) -> Result<Vec<ValueId>> {
+    let (axes, keep) = (o.axes(op)?, o.flag(op, "keep", false)?);
+    let dtype = p.dtype(x);
+    let x = wide(p, x)?;
+    let y = f(p, x, &axes, keep)?;
+    Ok(vec![p.cast(y, dtype)?])
+}
+
+/// Σ x.
+fn sum(p: &mut Program, x: ValueId, axes: &Axes, keep: bool) -> Result<ValueId> {
+    Ok(p.reduce(&SUM, Params::default(), x, axes, keep)?[0])
+}
+
+/// The axes of x behind the first two, which are the batch and the channels.
+fn spatial(p: &Program, op: &str, x: ValueId) -> Result<Axes> {
+    match p.shape(x).len() {
+        rank @ 2.. => Ok(Axes::These((2..rank as i64).collect())),
+        rank => Err(Error::shape(op, format!("needs a batch and a channel axis, the rank is {rank}"))),
+    }
 }

@@ -1,9 +1,9 @@
 //! Softmax: m = max x, e = exp(x − m), s = Σ e, y = e / (s + (m − m)), over one axis; and its backward pass
 //! dx = y ∘ (dy − Σ dy ∘ y). The divisor makes a row with +∞, or of −∞ alone, NaN, as the plain definition does.
 
-use super::{Composite, floats, wide};
+use super::{Composite, floats, sum, wide};
 use crate::error::Result;
-use crate::monoids::{MAX, Params, SUM};
+use crate::monoids::{MAX, Params};
 use crate::program::{Axes, Program, ValueId};
 
 pub(super) static OPS: &[Composite] = &[
@@ -33,12 +33,12 @@ pub(super) fn exp_from_max(p: &mut Program, x: ValueId, axes: &Axes) -> Result<(
     Ok((m, p.call("exp_below", &[x, m])?))
 }
 
-fn softmax(p: &mut Program, x: ValueId, axis: i64) -> Result<ValueId> {
+pub(super) fn softmax(p: &mut Program, x: ValueId, axis: i64) -> Result<ValueId> {
     floats(p, "softmax", x)?;
     let (dtype, axes) = (p.dtype(x), Axes::These(vec![axis]));
     let x = wide(p, x)?;
     let (m, e) = exp_from_max(p, x, &axes)?;
-    let s = p.reduce(&SUM, Params::default(), e, &axes, true)?[0];
+    let s = sum(p, e, &axes, true)?;
     let nothing = p.call("sub", &[m, m])?;
     let divisor = p.call("add", &[s, nothing])?;
     let y = p.call("div", &[e, divisor])?;
@@ -50,8 +50,8 @@ fn softmax_grad(p: &mut Program, y: ValueId, dy: ValueId, axis: i64) -> Result<V
     let (dtype, axes) = (p.dtype(y), Axes::These(vec![axis]));
     let (y, dy) = (wide(p, y)?, wide(p, dy)?);
     let products = p.call("mul", &[dy, y])?;
-    let sum = p.reduce(&SUM, Params::default(), products, &axes, true)?[0];
-    let rest = p.call("sub", &[dy, sum])?;
+    let total = sum(p, products, &axes, true)?;
+    let rest = p.call("sub", &[dy, total])?;
     let dx = p.call("mul", &[y, rest])?;
     p.cast(dx, dtype)
 }

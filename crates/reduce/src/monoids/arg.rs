@@ -6,7 +6,7 @@ use crate::scalar::{Compare, Const, ScalarBuilder, ScalarExpr};
 
 /// Index of the element that wins by `better`; of equal ones (±0 are equal) the first, or with `last` the last.
 #[derive(Debug)]
-pub(super) struct Arg {
+pub(crate) struct Arg {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     /// True where the first operand wins.

@@ -5,5 +5,5 @@ use super::least;
 use crate::scalar::Compare;
 
 /// Index of the largest element.
-pub(super) static ARGMAX: Arg =
+pub(crate) static ARGMAX: Arg =
     Arg { name: "argmax", summary: "the index of the largest element", better: Compare::Gt, worst: least };

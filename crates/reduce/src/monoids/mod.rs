@@ -18,6 +18,7 @@ mod prod;
 mod sum;
 mod topk;
 
+pub(crate) use argmax::ARGMAX;
 pub use compensated::COMPENSATED;
 pub use max::MAX;
 pub use min::MIN;

@@ -6,7 +6,7 @@
 mod build;
 #[cfg(test)]
 pub(crate) mod random;
-mod reference;
+pub(crate) mod reference;
 mod text;
 
 pub use build::Axes;
