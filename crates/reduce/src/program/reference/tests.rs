@@ -260,7 +260,7 @@ fn every_operator_stays_inside_its_bound() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn random_programs_stay_inside_their_bounds(bytes in prop::collection::vec(any::<u8>(), 8..80), ops in 1usize..14, floats in any::<bool>()) {
         let types = if floats { &Dtype::ALL[..4] } else { &Dtype::ALL };
