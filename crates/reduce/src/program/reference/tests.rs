@@ -259,8 +259,11 @@ fn every_operator_stays_inside_its_bound() {
     }
 }
 
+/// A name, and the number at each place.
+type Pattern = (&'static str, fn(usize) -> f64);
+
 /// Numbers whose sums round badly.
-const PATTERNS: [(&str, fn(usize) -> f64); 6] = [
+const PATTERNS: [Pattern; 6] = [
     ("cancelling", |i| [1e8, 1.0, -1e8][i % 3]),
     ("geometric", |i| 1.5f64.powi(i as i32 % 60 - 30)),
     ("rising", |i| i as f64 * 1.001),
