@@ -16,6 +16,7 @@ mod error;
 pub mod exec;
 pub mod fuse;
 pub mod monoids;
+pub mod onnx;
 mod plan;
 pub mod program;
 pub mod scalar;
