@@ -30,6 +30,7 @@ build: ## the release binary, target/release/sapwood
 
 test: ## format, lints, all tests, doc tests, documentation without a warning
 	@$(NEED) $(ALL_NEED) rustfmt clippy
+	@.ci/onnx-nodes
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(ALL) --all-targets --locked -- -D warnings
 	$(CARGO) clippy -p sapwood-plan --no-default-features --locked -- -D warnings
@@ -38,6 +39,7 @@ test: ## format, lints, all tests, doc tests, documentation without a warning
 
 test-long: ## what is too slow for make test: the ignored tests, and more property cases
 	@$(NEED) $(ALL_NEED)
+	@.ci/onnx-nodes
 	PROPTEST_CASES=4096 $(CARGO) test $(ALL) --tests --release --locked -- --include-ignored --skip allocations_of_repeated_work --skip sweeps_allocate_nothing_alone
 
 bench: ## our time and the peers' time in one run; writes docs/benchmarks.md and docs/plan.md (TOOLS="sparse train graph plan targets", PEERS=none, REPS=9)

@@ -83,6 +83,40 @@ pub enum Error {
         /// Name of the dimension.
         dim: String,
     },
+    /// A graph input of an ONNX model whose elements give axes or sizes.
+    #[error("input {input} gives axes or sizes; its value has to be known when the program is made")]
+    Unknown {
+        /// Name of the input.
+        input: String,
+    },
+    /// An ONNX model, or a part of it, is wrong.
+    #[error("{what}: {message}")]
+    Onnx {
+        /// The model, tensor, value or function.
+        what: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A node of an ONNX model is wrong.
+    #[error("node {node} ({op}, opset {opset})")]
+    Node {
+        /// Name of the node, or of its first output.
+        node: String,
+        /// Its operation.
+        op: String,
+        /// Version of the operation's set.
+        opset: i64,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// A file cannot be read.
+    #[error("{path}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The executor failed: memory, or a worker.
     #[error("{what}")]
     Run {
@@ -102,6 +136,11 @@ impl Error {
     /// An [`Error::Value`].
     pub(crate) fn value(op: impl Into<String>, message: impl Into<String>) -> Error {
         Error::Value { op: op.into(), message: message.into() }
+    }
+
+    /// An [`Error::Onnx`].
+    pub(crate) fn onnx(what: impl Into<String>, message: impl Into<String>) -> Error {
+        Error::Onnx { what: what.into(), message: message.into() }
     }
 
     /// An [`Error::Type`].

@@ -17,6 +17,7 @@ pub mod exec;
 pub mod fill;
 pub mod fuse;
 pub mod monoids;
+pub mod onnx;
 mod plan;
 pub mod program;
 pub mod scalar;

@@ -1,4 +1,6 @@
 //! Tests of the whole crate: golden bits, laws, users' cases.
+#![cfg(test)]
 
 mod golden;
 mod inputs;
+mod onnx;
