@@ -14,6 +14,7 @@ mod dtype;
 pub mod elementwise;
 mod error;
 pub mod exec;
+pub mod fill;
 pub mod fuse;
 pub mod monoids;
 pub mod onnx;

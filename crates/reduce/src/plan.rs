@@ -227,7 +227,7 @@ impl View<'_> {
         };
         let read = nodes.iter().flat_map(|n| n.inputs.iter().enumerate().map(move |(i, &v)| (*n, i, v)));
         let read = read.filter_map(|(node, operand, v)| {
-            let below = crate::fuse::Access::base_of(self.p, v);
+            let below = self.regions.below(self.p, node, operand);
             let cut = self.classes.is_cut(node, operand) || region.alone.is_some();
             let v = if cut && !self.regions.in_memory(self.p, v) { below } else { v };
             let elsewhere = self.regions.in_memory(self.p, v) && (cut || !self.regions.is_computed(self.p, v, k));

@@ -4,7 +4,7 @@ use super::{Composite, floats};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::monoids::{ARGMAX, Params};
-use crate::program::{Axes, Program, ValueId};
+use crate::program::{Axes, Program, ValueId, resolve_axis};
 
 pub(super) static OPS: &[Composite] = &[Composite {
     name: "hardmax",
@@ -13,6 +13,10 @@ pub(super) static OPS: &[Composite] = &[Composite {
     lower: |p, x, o| {
         let axis = o.int("hardmax", "axis", -1)?;
         floats(p, "hardmax", x[0])?;
+        let own = resolve_axis("hardmax", axis, p.shape(x[0]).len())?;
+        if p.shape(x[0])[own] == 0 {
+            return Ok(vec![x[0]]);
+        }
         let place = p.reduce(&ARGMAX, Params::default(), x[0], &Axes::These(vec![axis]), true)?[0];
         let (dtype, shape) = (p.dtype(x[0]), p.shape(x[0]).to_vec());
         let is_there = at_index(p, place, &shape, axis)?;

@@ -1,7 +1,7 @@
 //! How a value is read in memory by the iterators of a region.
 
 use crate::canon::{Class, Classes};
-use crate::program::{Op, Program, ValueId};
+use crate::program::{Node, Op, Program, ValueId};
 use crate::tensor::c_strides;
 
 /// A value that lies in memory, and how to reach its elements: `offset` and a stride per axis, in elements.
@@ -16,17 +16,21 @@ pub struct Access {
 }
 
 impl Access {
-    /// How `v` is reached through views, if `in_memory` holds for what is below them.
+    /// How `v` is reached: in memory of its own, or through views if `in_memory` holds for what is below them.
     pub fn of(p: &Program, v: ValueId, in_memory: &dyn Fn(ValueId) -> bool) -> Option<Access> {
-        let node = p.maker(v);
-        let shape = p.shape(v);
-        if in_memory(v) {
-            let strides = match &node.op {
-                Op::Input { strides, .. } => strides.clone(),
-                _ => c_strides(shape),
-            };
-            return Some(Access { base: v, offset: 0, strides });
+        if !in_memory(v) {
+            return Access::through(p, v, in_memory);
         }
+        let strides = match &p.maker(v).op {
+            Op::Input { strides, .. } => strides.clone(),
+            _ => c_strides(p.shape(v)),
+        };
+        Some(Access { base: v, offset: 0, strides })
+    }
+
+    /// How a view is reached through what it is a view of, whether or not it has memory of its own.
+    pub fn through(p: &Program, v: ValueId, in_memory: &dyn Fn(ValueId) -> bool) -> Option<Access> {
+        let (node, shape) = (p.maker(v), p.shape(v));
         let below = || Access::of(p, *node.inputs.first()?, in_memory);
         match &node.op {
             Op::Broadcast => {
@@ -54,14 +58,21 @@ impl Access {
         }
     }
 
-    /// The value that has to be in memory for `v` to be read there: the one below its views.
-    pub fn base_of(p: &Program, v: ValueId) -> ValueId {
-        let node = p.maker(v);
-        match &node.op {
-            Op::Broadcast | Op::Transpose { .. } | Op::Slice { .. } => Access::base_of(p, node.inputs[0]),
-            Op::Reshape => node.inputs[0],
-            _ => v,
+    /// The value that has to be in memory where operand number `operand` of a node is read there: the operand, or what it
+    /// is a view of if it has no memory of its own.
+    pub fn below(p: &Program, node: &Node, operand: usize, in_memory: &dyn Fn(ValueId) -> bool) -> ValueId {
+        let mut v = node.inputs[operand];
+        if matches!(node.op, Op::Reshape) {
+            return v;
         }
+        while !in_memory(v) {
+            match &p.maker(v).op {
+                Op::Broadcast | Op::Transpose { .. } | Op::Slice { .. } => v = p.maker(v).inputs[0],
+                Op::Reshape => return p.maker(v).inputs[0],
+                _ => break,
+            }
+        }
+        v
     }
 }
 

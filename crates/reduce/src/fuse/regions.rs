@@ -135,18 +135,34 @@ impl Regions {
             }
             for (operand, &input) in node.inputs.iter().enumerate() {
                 if classes.is_cut(node, operand) {
-                    let base = Access::base_of(p, input);
-                    needs.regions.extend(self.home(base));
-                    if is_reduction(p, p.maker(base)) {
-                        needs.regions.extend(self.of_node(p.value(base).node));
-                        needs.results.insert(base);
-                    }
+                    self.read_in_memory(p, self.below(p, node, operand), &mut needs);
                 } else {
                     todo.push(input);
                 }
             }
         }
         needs
+    }
+
+    /// The value in memory below operand number `operand` of a node.
+    pub fn below(&self, p: &Program, node: &Node, operand: usize) -> ValueId {
+        Access::below(p, node, operand, &|v| self.in_memory(p, v))
+    }
+
+    /// What a node that takes lines of memory needs.
+    fn needs_of_line(&self, p: &Program, node: &Node) -> Needs {
+        let mut needs = Needs::default();
+        self.read_in_memory(p, self.below(p, node, 0), &mut needs);
+        needs
+    }
+
+    /// Adds what it takes to read a value in memory.
+    fn read_in_memory(&self, p: &Program, v: ValueId, needs: &mut Needs) {
+        needs.regions.extend(self.home(v));
+        if is_reduction(p, p.maker(v)) {
+            needs.regions.extend(self.of_node(p.value(v).node));
+            needs.results.insert(v);
+        }
     }
 
     /// Whether region `from` needs `to`, over any number of steps.
@@ -185,7 +201,7 @@ impl Regions {
             self.may_join(k, &needs).then_some((k, needs))
         });
         let (k, needs) = found.unwrap_or_else(|| {
-            let needs = self.needs(p, classes, &[operand], None);
+            let needs = if alone { self.needs_of_line(p, node) } else { self.needs(p, classes, &[operand], None) };
             (self.add(domain, alone.then_some(id)), needs)
         });
         self.join(k, &needs);
@@ -263,9 +279,10 @@ fn stored(p: &Program, classes: &Classes, fuse: bool) -> Vec<bool> {
     p.outputs().iter().for_each(|(_, v)| stored[v.0 as usize] = true);
     for node in p.nodes() {
         let alone = matches!(&node.op, Op::Reduce { params, .. } if params.k > 0);
-        for (operand, &v) in node.inputs.iter().enumerate() {
+        for operand in 0..node.inputs.len() {
             if alone || classes.is_cut(node, operand) {
-                stored[Access::base_of(p, v).0 as usize] = true;
+                let below = Access::below(p, node, operand, &|v| stored[v.0 as usize]);
+                stored[below.0 as usize] = true;
             }
         }
     }

@@ -27,7 +27,7 @@ impl ReduceOp for All {
     fn combine(&self, b: &mut ScalarBuilder, _: &Params, l: &[ScalarExpr], r: &[ScalarExpr]) -> Vec<ScalarExpr> {
         vec![b.and(l[0], r[0])]
     }
-    fn empty(&self, _: Scalar, _: &Params) -> Empty {
+    fn empty(&self, _: Dtype, _: &Params) -> Empty {
         Empty::Values(vec![Const::from(true)])
     }
     fn idempotent(&self) -> bool {

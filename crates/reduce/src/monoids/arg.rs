@@ -60,7 +60,7 @@ impl ReduceOp for Arg {
     fn finish(&self, _: &mut ScalarBuilder, _: &Params, a: &[ScalarExpr], _: ScalarExpr) -> Vec<ScalarExpr> {
         vec![a[1]]
     }
-    fn empty(&self, _: Scalar, _: &Params) -> Empty {
+    fn empty(&self, _: Dtype, _: &Params) -> Empty {
         Empty::Error
     }
     fn idempotent(&self) -> bool {

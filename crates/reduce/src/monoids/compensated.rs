@@ -50,8 +50,8 @@ impl ReduceOp for Compensated {
         let exact = b.compare(Compare::Eq, a[1], zero);
         vec![b.select(exact, a[0], corrected)]
     }
-    fn empty(&self, x: Scalar, _: &Params) -> Empty {
-        Empty::Values(vec![Const::from_f64(0.0, x)])
+    fn empty(&self, d: Dtype, _: &Params) -> Empty {
+        Empty::Values(vec![Const::from_f64(0.0, d.scalar())])
     }
     fn rounds(&self, _: Scalar) -> bool {
         true

@@ -1,7 +1,7 @@
 //! Maximum: NaN propagates (or is skipped), +0 is above −0.
 
 use super::order::{better, neutral};
-use super::{Atomic, Empty, Params, ReduceOp, least};
+use super::{Atomic, Empty, Params, ReduceOp, least, least_of};
 use crate::dtype::{Dtype, Scalar};
 use crate::scalar::{Binary, Const, ScalarBuilder, ScalarExpr};
 
@@ -28,8 +28,8 @@ impl ReduceOp for Max {
     fn combine(&self, b: &mut ScalarBuilder, p: &Params, l: &[ScalarExpr], r: &[ScalarExpr]) -> Vec<ScalarExpr> {
         vec![better(b, p, Binary::Max, l[0], r[0])]
     }
-    fn empty(&self, x: Scalar, _: &Params) -> Empty {
-        Empty::Values(vec![least(x)])
+    fn empty(&self, d: Dtype, _: &Params) -> Empty {
+        Empty::Values(vec![least_of(d)])
     }
     fn idempotent(&self) -> bool {
         true

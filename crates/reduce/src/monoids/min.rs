@@ -1,7 +1,7 @@
 //! Minimum: NaN propagates (or is skipped), −0 is below +0.
 
 use super::order::{better, neutral};
-use super::{Atomic, Empty, Params, ReduceOp, greatest};
+use super::{Atomic, Empty, Params, ReduceOp, greatest, greatest_of};
 use crate::dtype::{Dtype, Scalar};
 use crate::scalar::{Binary, Const, ScalarBuilder, ScalarExpr};
 
@@ -28,8 +28,8 @@ impl ReduceOp for Min {
     fn combine(&self, b: &mut ScalarBuilder, p: &Params, l: &[ScalarExpr], r: &[ScalarExpr]) -> Vec<ScalarExpr> {
         vec![better(b, p, Binary::Min, l[0], r[0])]
     }
-    fn empty(&self, x: Scalar, _: &Params) -> Empty {
-        Empty::Values(vec![greatest(x)])
+    fn empty(&self, d: Dtype, _: &Params) -> Empty {
+        Empty::Values(vec![greatest_of(d)])
     }
     fn idempotent(&self) -> bool {
         true

@@ -113,7 +113,7 @@ pub trait ReduceOp: Sync {
         a.to_vec()
     }
     /// The outputs over no elements.
-    fn empty(&self, x: Scalar, p: &Params) -> Empty;
+    fn empty(&self, d: Dtype, p: &Params) -> Empty;
     /// How the elements of one lane are folded, where it is not element by element.
     fn two_pass(&self) -> Option<&dyn TwoPass> {
         None
@@ -170,6 +170,16 @@ pub fn find(name: &str) -> Option<&'static dyn ReduceOp> {
 /// −∞ or the least value of a register type.
 pub(crate) fn least(x: Scalar) -> Const {
     if x.is_float() { Const::from_f64(f64::NEG_INFINITY, x) } else { Const::from_int(x.dtype().int_range().0, x) }
+}
+
+/// −∞ or the least value of an element, in its register type.
+fn least_of(d: Dtype) -> Const {
+    if d.is_float() { least(d.scalar()) } else { Const::from_int(d.int_range().0, d.scalar()) }
+}
+
+/// +∞ or the greatest value of an element, in its register type.
+fn greatest_of(d: Dtype) -> Const {
+    if d.is_float() { greatest(d.scalar()) } else { Const::from_int(d.int_range().1, d.scalar()) }
 }
 
 /// +∞ or the greatest value of a register type.

@@ -49,8 +49,8 @@ impl ReduceOp for Moments {
     fn finish(&self, _: &mut ScalarBuilder, _: &Params, a: &[ScalarExpr], _: ScalarExpr) -> Vec<ScalarExpr> {
         a[1..].to_vec()
     }
-    fn empty(&self, x: Scalar, _: &Params) -> Empty {
-        Empty::Values(vec![Const::from_f64(f64::NAN, x), Const::from_f64(0.0, x)])
+    fn empty(&self, d: Dtype, _: &Params) -> Empty {
+        Empty::Values(vec![Const::from_f64(f64::NAN, d.scalar()), Const::from_f64(0.0, d.scalar())])
     }
     fn two_pass(&self) -> Option<&dyn TwoPass> {
         Some(self)

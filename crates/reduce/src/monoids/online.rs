@@ -48,8 +48,8 @@ impl ReduceOp for Online {
         let (sl, sr) = (b.mul(l[1], el), b.mul(r[1], er));
         vec![m, b.add(sl, sr)]
     }
-    fn empty(&self, x: Scalar, p: &Params) -> Empty {
-        Empty::Values(self.identity(x, p))
+    fn empty(&self, d: Dtype, p: &Params) -> Empty {
+        Empty::Values(self.identity(d.scalar(), p))
     }
     fn rounds(&self, _: Scalar) -> bool {
         true

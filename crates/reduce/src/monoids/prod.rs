@@ -27,8 +27,8 @@ impl ReduceOp for Prod {
     fn combine(&self, b: &mut ScalarBuilder, _: &Params, l: &[ScalarExpr], r: &[ScalarExpr]) -> Vec<ScalarExpr> {
         vec![b.mul(l[0], r[0])]
     }
-    fn empty(&self, x: Scalar, _: &Params) -> Empty {
-        Empty::Values(vec![Const::from_f64(1.0, x)])
+    fn empty(&self, d: Dtype, _: &Params) -> Empty {
+        Empty::Values(vec![Const::from_f64(1.0, d.scalar())])
     }
     fn rounds(&self, x: Scalar) -> bool {
         x.is_float()

@@ -28,8 +28,8 @@ impl ReduceOp for Sum {
     fn combine(&self, b: &mut ScalarBuilder, _: &Params, l: &[ScalarExpr], r: &[ScalarExpr]) -> Vec<ScalarExpr> {
         vec![b.add(l[0], r[0])]
     }
-    fn empty(&self, x: Scalar, _: &Params) -> Empty {
-        Empty::Values(vec![Const::from_f64(0.0, x)])
+    fn empty(&self, d: Dtype, _: &Params) -> Empty {
+        Empty::Values(vec![Const::from_f64(0.0, d.scalar())])
     }
     fn atomic(&self, d: Dtype) -> Option<Atomic> {
         matches!(d, Dtype::F32 | Dtype::F64 | Dtype::I32 | Dtype::U32).then_some(Atomic::Add)

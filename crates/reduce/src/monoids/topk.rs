@@ -90,7 +90,7 @@ impl ReduceOp for TopK {
         let n = places(p);
         [&a[..p.k], &a[n..n + p.k]].concat()
     }
-    fn empty(&self, _: Scalar, _: &Params) -> Empty {
+    fn empty(&self, _: Dtype, _: &Params) -> Empty {
         Empty::Error
     }
 }

@@ -331,7 +331,7 @@ impl Program {
             return Err(Error::dtype(name, dtype, ""));
         }
         let n: usize = axes.iter().map(|&a| own[a]).product();
-        if n == 0 && op.empty(dtype.scalar(), &params) == crate::monoids::Empty::Error && name != "topk" {
+        if n == 0 && op.empty(dtype, &params) == crate::monoids::Empty::Error && name != "topk" {
             return Err(Error::value(name, "empty axis: there is no answer over 0 elements"));
         }
         let kept: Vec<usize> = (0..own.len()).filter(|a| !axes.contains(a)).map(|a| own[a]).collect();

@@ -10,6 +10,7 @@ pub(crate) mod reference;
 mod text;
 
 pub use build::Axes;
+pub(crate) use build::resolve_axis;
 pub use reference::{Bounded, Check, Values};
 
 use crate::dtype::Dtype;

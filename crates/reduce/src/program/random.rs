@@ -32,8 +32,10 @@ impl<'a> Dice<'a> {
 pub(crate) fn program(dice: &mut Dice<'_>, ops: usize, types: &[Dtype]) -> Program {
     let mut p = Program::new("random");
     let mut shape: Vec<usize> = (0..dice.below(5)).map(|_| dice.pick(&[1, 2, 3, 7, 0, 5])).collect();
-    if dice.below(3) == 0 {
-        shape = vec![dice.pick(&[1, 2, 3]), dice.pick(&[31, 32, 33, 127, 129, 300])];
+    match dice.below(6) {
+        0 | 1 => shape = vec![dice.pick(&[1, 2, 3]), dice.pick(&[31, 32, 33, 127, 128, 129])],
+        2 => shape = vec![dice.pick(&[1, 2, 3]), dice.pick(&[1023, 1025, 4095, 4096, 4097]), dice.pick(&[1, 2])],
+        _ => {}
     }
     for name in ["x", "y"] {
         let dtype = dice.pick(types);

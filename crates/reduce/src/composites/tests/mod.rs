@@ -6,6 +6,7 @@ mod norms;
 mod reductions;
 
 use super::*;
+use crate::exec::cpu::Executable;
 use crate::program::reference::narrow;
 use crate::tensor::{Tensor, element, set_element};
 
@@ -83,24 +84,22 @@ pub(super) fn six(got: &[f64], want: &[f64]) {
     assert!(got.len() == want.len() && got.iter().zip(want).all(near), "{got:?}\nis not\n{want:?}");
 }
 
-/// Executions in narrow types stay inside the reference's bounds, and half precision is rounded once.
+/// Executions in narrow types, plain and by the executor, stay inside the reference's bounds.
 pub(super) fn narrow_too(expr: &str, inputs: &[Tensor]) {
+    let numbers = |t: &Tensor| (0..t.len()).map(|i| element(t.dtype(), t.bytes(), i).0).collect::<Vec<f64>>();
+    let runtime = sapwood_skeleton::Runtime::threads(1).unwrap();
     for dtype in [Dtype::F32, Dtype::F16, Dtype::Bf16] {
-        let narrowed: Vec<Tensor> = inputs
-            .iter()
-            .map(|t| {
-                let numbers: Vec<f64> = (0..t.len()).map(|i| element(t.dtype(), t.bytes(), i).0).collect();
-                tensor(if t.dtype().is_float() { dtype } else { t.dtype() }, t.shape(), &numbers)
-            })
-            .collect();
+        let own = |t: &Tensor| if t.dtype().is_float() { dtype } else { t.dtype() };
+        let narrowed: Vec<Tensor> = inputs.iter().map(|t| tensor(own(t), t.shape(), &numbers(t))).collect();
         let p = program(expr, &narrowed);
+        assert_eq!(Program::parse(&p.to_string(), expr).unwrap().to_string(), p.to_string());
         let views: Vec<_> = narrowed.iter().map(Tensor::view).collect();
-        let checks = p.compare(&views, &narrow::execute(&p, &views)).unwrap();
-        let widest = checks.iter().map(|c| c.bound).fold(0.0, f64::max);
-        assert!(
-            checks.iter().all(|c| c.ok && c.bound < 200.0 * dtype.unit_roundoff().max(1e-5)),
-            "{expr} {dtype} {widest} {checks:?}"
-        );
+        let mut executable = Executable::new(&crate::compile(&p, &crate::Options::default()).unwrap()).unwrap();
+        for outputs in [narrow::execute(&p, &views), executable.run(runtime.exec(), &views).unwrap()] {
+            let checks = p.compare(&views, &outputs).unwrap();
+            let tight = 200.0 * dtype.unit_roundoff().max(1e-5);
+            assert!(checks.iter().all(|c| c.ok && c.bound < tight), "{expr} {dtype} {checks:?}");
+        }
     }
 }
 

@@ -113,7 +113,15 @@ fn nothing_has_values_too() {
     }
     assert!(one("var(a, sample=true)", &[tensor(Dtype::F32, &[1], &[2.0])])[0].is_nan());
     assert!(refused("mean", &[tensor(Dtype::I32, &[0], &[])]).contains("no mean"));
-    for expr in ["softmax(a)", "log_softmax(a)", "layer_norm(a)", "rms_norm(a)", "lp_norm(a)"] {
+    for expr in [
+        "softmax(a)",
+        "log_softmax(a)",
+        "layer_norm(a)",
+        "rms_norm(a)",
+        "lp_norm(a)",
+        "hardmax(a)",
+        "hardmax(a, axis=0)",
+    ] {
         assert!(one(expr, &none).is_empty(), "{expr}");
     }
 }

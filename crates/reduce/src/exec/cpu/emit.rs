@@ -123,7 +123,7 @@ impl Emitter<'_> {
         debug_assert_eq!(region.reductions[reduction].0, id);
         self.out.reductions.push(Fed { op: *op, params: *params, x, value, index });
         let n: usize = axes.iter().map(|&a| self.p.shape(operand)[a]).product();
-        let results = match op.empty(x, params) {
+        let results = match op.empty(self.p.dtype(operand), params) {
             Empty::Values(values) if n == 0 => values.into_iter().map(|c| self.out.code.constant(c)).collect(),
             _ => {
                 let part = |(part, kind): (usize, &Scalar)| self.source(Source::Part { reduction, part }, *kind);
@@ -170,7 +170,21 @@ impl Emitter<'_> {
         if let Some(constant) = self.single(v) {
             return self.out.code.constant(constant);
         }
-        let Some(access) = self.access(v) else { return self.out.code.constant(Const::from(0.0f32)) };
+        let access = self.access(v);
+        self.read(v, by, access)
+    }
+
+    /// A view that is computed here, read through what it is a view of.
+    fn view(&mut self, v: ValueId) -> ScalarExpr {
+        let access = Access::through(self.p, v, &|v| self.regions.in_memory(self.p, v));
+        self.read(v, v, access)
+    }
+
+    fn read(&mut self, v: ValueId, by: ValueId, access: Option<Access>) -> ScalarExpr {
+        debug_assert!(access.is_some(), "what is read across the grain is in memory");
+        let Some(access) = access else {
+            return self.out.code.constant(Const::from_f64(0.0, self.p.dtype(v).scalar()));
+        };
         let strides = nonzero(strides_by_class(self.classes, by, &access.strides));
         let kind = self.p.dtype(v).scalar();
         self.source(Source::Load { base: access.base, offset: access.offset, strides }, kind)
@@ -206,8 +220,8 @@ impl Emitter<'_> {
                 let from = self.operand(node, 0);
                 self.out.code.narrow(from, dtype)
             }
-            Op::Slice { .. } => self.load(v, v),
-            Op::Reshape if self.classes.is_cut(node, 0) => self.load(v, v),
+            Op::Slice { .. } => self.view(v),
+            Op::Reshape if self.classes.is_cut(node, 0) => self.view(v),
             Op::Broadcast | Op::Transpose { .. } | Op::Reshape => self.operand(node, 0),
             Op::GatherLabel { axis } => self.gather(node, *axis),
             Op::Iota { axis } => {

@@ -267,7 +267,7 @@ impl Build<'_> {
         let fits = |cols: usize| (CHUNK / cols.max(1)).clamp(1, rows.max(1));
         match self.space.mode {
             Mode::Map | Mode::Rows => {
-                let cols = cols.min(CHUNK);
+                let cols = cols.clamp(1, CHUNK);
                 (fits(cols), cols)
             }
             Mode::Columns => {
@@ -278,7 +278,7 @@ impl Build<'_> {
                     (false, true) => (RUN, 128),
                     (false, false) => (8, 512),
                 };
-                (rows.clamp(1, rows_max), cols.min(cols_max))
+                (rows.clamp(1, rows_max), cols.clamp(1, cols_max))
             }
         }
     }

@@ -19,3 +19,6 @@ mod typed;
 mod vector;
 
 pub use run::Executable;
+
+#[cfg(test)]
+mod tests;

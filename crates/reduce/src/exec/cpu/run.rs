@@ -6,7 +6,7 @@ use super::topk;
 use crate::canon::Classes;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::fuse::{Region, Regions};
+use crate::fuse::{Access, Region, Regions};
 use crate::monoids::Params;
 use crate::plan::ReducePlan;
 use crate::program::{NodeId, Op, Program, ValueId};
@@ -36,7 +36,7 @@ pub struct Executable {
 #[derive(Debug)]
 enum Step {
     Fused { kernel: Box<Kernel>, layout: Layout },
-    TopK { x: ValueId, outputs: [ValueId; 2], params: Params, axis: usize },
+    TopK { x: ValueId, from: Access, outputs: [ValueId; 2], params: Params, axis: usize },
 }
 
 /// Where each value lies during a run; null for those that have no memory.
@@ -135,7 +135,9 @@ impl Executable {
         self.bind(inputs, outputs)?;
         for step in 0..self.steps.len() {
             match &self.steps[step] {
-                Step::TopK { x, outputs, params, axis } => self.top_k(exec, *x, *outputs, params, *axis)?,
+                Step::TopK { x, from, outputs, params, axis } => {
+                    self.top_k(exec, (*x, from), *outputs, params, *axis)?
+                }
                 Step::Fused { .. } => self.fused(exec, step)?,
             }
         }
@@ -208,35 +210,38 @@ impl Executable {
     }
 
     #[expect(unsafe_code, reason = "reads a value in memory and writes disjoint lines")]
-    fn top_k(&self, exec: Exec<'_>, x: ValueId, outputs: [ValueId; 2], params: &Params, axis: usize) -> Result<()> {
+    fn top_k(
+        &self,
+        exec: Exec<'_>,
+        (x, from): (ValueId, &Access),
+        outputs: [ValueId; 2],
+        params: &Params,
+        axis: usize,
+    ) -> Result<()> {
         let p = &self.program;
         let shape = p.shape(x).to_vec();
-        let strides = match &p.maker(x).op {
-            Op::Input { strides, .. } => strides.clone(),
-            _ => c_strides(&shape),
-        };
+        let strides = &from.strides;
         let (dtype, n) = (p.dtype(x), shape[axis]);
         let out_shape = p.shape(outputs[0]).to_vec();
         let out_strides = c_strides(&out_shape);
         let kept: Vec<usize> = (0..shape.len()).filter(|&a| a != axis).collect();
         let lines: usize = kept.iter().map(|&a| shape[a]).product();
-        let reach = crate::tensor::extent(&shape, &strides).unwrap_or(0);
-        let at = [x, outputs[0], outputs[1]].map(|v| Shared(self.addresses.0[v.0 as usize].cast()));
+        let reach = from.offset + crate::tensor::extent(&shape, strides).unwrap_or(0);
+        let at = [from.base, outputs[0], outputs[1]].map(|v| Shared(self.addresses.0[v.0 as usize].cast()));
         let plan = ChunkPlan::of(lines, (GRAIN / n.max(1)).max(1));
         let run = exec.for_chunks(&plan, |_, _, range| {
-            let [from, values, indices] = at;
+            let [base, values, indices] = at;
             // SAFETY: the input has `reach` elements; every line of the outputs is written by one chunk.
-            let bytes = unsafe { std::slice::from_raw_parts(from.0.cast::<u8>().cast_const(), reach * dtype.bytes()) };
-            let view = TensorView::new(dtype, &shape, &strides, bytes).map_err(sapwood_skeleton::Error::other)?;
+            let bytes = unsafe { std::slice::from_raw_parts(base.0.cast::<u8>().cast_const(), reach * dtype.bytes()) };
             for line in range {
-                let (mut rest, mut first, mut out) = (line, 0, 0);
+                let (mut rest, mut first, mut out) = (line, from.offset, 0);
                 for &a in kept.iter().rev() {
                     let i = rest % shape[a];
                     rest /= shape[a];
                     first += i * strides[a];
                     out += i * out_strides[a];
                 }
-                topk::line(&view, params, (axis, n), first, |i, value, index| {
+                topk::line((dtype, bytes), params, (n, strides[axis]), first, |i, value, index| {
                     let place = out + i * out_strides[axis];
                     // SAFETY: the place lies inside the output and belongs to this line.
                     let [v, j] = unsafe {
@@ -264,7 +269,7 @@ fn written(p: &Program, region: &Region) -> Vec<ValueId> {
 
 fn step(p: &Program, classes: &Classes, regions: &Regions, k: usize) -> Result<Step> {
     if let Some(id) = regions.list[k].alone {
-        return top_k_step(p, id);
+        return top_k_step(p, regions, id);
     }
     let kernel = Box::new(kernel::compile(p, classes, regions, k));
     if kernel.space.reduced.len() > MOST_RUNS {
@@ -274,13 +279,15 @@ fn step(p: &Program, classes: &Classes, regions: &Regions, k: usize) -> Result<S
     Ok(Step::Fused { kernel, layout })
 }
 
-fn top_k_step(p: &Program, id: NodeId) -> Result<Step> {
+fn top_k_step(p: &Program, regions: &Regions, id: NodeId) -> Result<Step> {
     let node = p.node(id);
-    match (&node.op, &node.outputs[..]) {
-        (Op::Reduce { params, axes, .. }, &[values, indices]) => {
-            Ok(Step::TopK { x: node.inputs[0], outputs: [values, indices], params: *params, axis: axes[0] })
+    let x = node.inputs[0];
+    let from = Access::of(p, x, &|v| regions.in_memory(p, v));
+    match (&node.op, &node.outputs[..], from) {
+        (Op::Reduce { params, axes, .. }, &[values, indices], Some(from)) => {
+            Ok(Step::TopK { x, from, outputs: [values, indices], params: *params, axis: axes[0] })
         }
-        (op, _) => Err(Error::value(op.name(), "cannot stand alone")),
+        (op, ..) => Err(Error::value(op.name(), "cannot stand alone")),
     }
 }
 

@@ -50,6 +50,7 @@ impl Reach {
     /// Distance of the element at index `flat` of a run from the one at 0.
     pub(super) fn at(&self, space: &Space, run: &Run, flat: usize) -> usize {
         match run.loops[..] {
+            _ if flat == 0 => 0,
             [] => 0,
             [one] => flat * self.strides[one],
             _ => {

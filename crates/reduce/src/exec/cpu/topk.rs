@@ -1,8 +1,9 @@
 //! The k best elements along an axis: each line is gathered, selected and sorted. Order does not round, so any way has the
 //! same result.
 
+use crate::dtype::Dtype;
 use crate::monoids::Params;
-use crate::tensor::{TensorView, element};
+use crate::tensor::element;
 use std::cmp::Ordering;
 
 /// Better first: by value, NaN before all numbers, then by index.
@@ -15,20 +16,18 @@ fn compare(p: &Params, a: &(f64, i128, i64), b: &(f64, i128, i64)) -> Ordering {
     nan.then(if p.smallest { value } else { value.reverse() }).then(a.2.cmp(&b.2))
 }
 
-/// Fills `values` and `indices` (C order, shape `shape` with `axis` of extent k) for the lines `lines` of `x`.
+/// Calls `put` with place, value and index of the k best of a line: `n` elements from `first` on, `stride` apart.
 pub(super) fn line(
-    x: &TensorView<'_>,
+    (dtype, bytes): (Dtype, &[u8]),
     p: &Params,
-    (axis, n): (usize, usize),
+    (n, stride): (usize, usize),
     first: usize,
     mut put: impl FnMut(usize, (f64, i128), i64),
 ) {
-    let stride = x.strides()[axis];
-    let dtype = x.dtype();
     let whole = |e: (f64, i128)| if dtype.is_float() { (e.0, 0) } else { (0.0, e.1) };
     let mut list: Vec<(f64, i128, i64)> = (0..n)
         .map(|i| {
-            let (float, int) = whole(element(dtype, x.bytes(), first + i * stride));
+            let (float, int) = whole(element(dtype, bytes, first + i * stride));
             (float, int, i as i64)
         })
         .collect();

@@ -6,26 +6,31 @@ use crate::elementwise::{Elementwise, Gives, Takes};
 use crate::error::Result;
 use crate::scalar::{Const, ScalarBuilder, eval};
 
-/// One operation on all elements; floats in real numbers, everything else by the operation's own arithmetic.
+/// One operation on all elements.
 pub(super) fn mapped(op: &Elementwise, x: &[&Bounded], dtype: Dtype, shape: &[usize]) -> Result<Bounded> {
-    let at = |i: usize| -> Vec<Element> { x.iter().map(|v| v.element(i)).collect() };
+    let from = x[0].dtype;
+    Bounded::build(dtype, shape, |i| {
+        let elements: Vec<Element> = x.iter().map(|v| v.element(i)).collect();
+        Ok(applied(op, &elements, from, dtype))
+    })
+}
+
+/// One operation on elements of type `from`; floats in real numbers, everything else by the operation's own arithmetic.
+pub(super) fn applied(op: &Elementwise, x: &[Element], from: Dtype, dtype: Dtype) -> Element {
     if op.takes == Takes::Where {
-        return Bounded::build(dtype, shape, |i| Ok(chosen(&at(i), dtype)));
+        return chosen(x, dtype);
     }
-    if x[0].dtype.is_float() {
-        return Bounded::build(dtype, shape, |i| Ok(real(op, &at(i), dtype)));
+    if from.is_float() {
+        return real(op, x, dtype);
     }
     let mut b = ScalarBuilder::new();
-    let kind = x[0].dtype.scalar();
+    let kind = from.scalar();
     let operands: Vec<_> = (0..x.len()).map(|i| b.arg(i, kind)).collect();
     let out = (op.expr)(&mut b, &operands);
     let out = b.narrow(out, dtype);
-    Bounded::build(dtype, shape, |i| {
-        let x = at(i);
-        let constants: Vec<Const> = x.iter().map(|e| Const::from_int(e.int, kind)).collect();
-        let value = eval(b.code(), &constants)[out.0 as usize];
-        Ok(Element::of_int(value.to_int(), x.iter().all(|e| e.error == 0.0)))
-    })
+    let constants: Vec<Const> = x.iter().map(|e| Const::from_int(e.int, kind)).collect();
+    let value = eval(b.code(), &constants)[out.0 as usize];
+    Element::of_int(value.to_int(), x.iter().all(|e| e.error == 0.0))
 }
 
 /// The second or third operand. Where the condition is not certain, either is right.

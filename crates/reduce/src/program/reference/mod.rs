@@ -10,6 +10,7 @@
 
 mod bounded;
 mod check;
+mod generic;
 mod map;
 mod order;
 mod reduce;

@@ -17,6 +17,14 @@ fn run(args: &[Const], f: impl Fn(&mut ScalarBuilder, &[ScalarExpr]) -> Vec<Scal
     out.iter().map(|e| values[e.0 as usize]).collect()
 }
 
+/// One register as an element of type `dtype` holds it.
+fn rounded(args: &[Const], dtype: Dtype, f: impl Fn(&mut ScalarBuilder, &[ScalarExpr]) -> ScalarExpr) -> Const {
+    run(args, |b, e| {
+        let z = f(b, e);
+        vec![b.narrow(z, dtype)]
+    })[0]
+}
+
 fn loaded(view: &TensorView<'_>) -> Vec<Const> {
     let mut values = Vec::new();
     let (dtype, kind) = (view.dtype(), view.dtype().scalar());
@@ -62,16 +70,11 @@ fn plain(p: &Program, node: &Node, inputs: &[TensorView<'_>], values: &[Vec<Cons
     match &node.op {
         Op::Input { .. } => loaded(&inputs[p.inputs().iter().position(|v| *v == out).unwrap()]),
         Op::Constant(tensor) => loaded(&tensor.view()),
-        Op::Map(op) => (0..count)
-            .map(|i| {
-                let args: Vec<Const> = (0..node.inputs.len()).map(|k| x(k)[i]).collect();
-                run(&args, |b, e| {
-                    let z = (op.expr)(b, e);
-                    vec![b.narrow(z, dtype)]
-                })[0]
-            })
-            .collect(),
-        Op::Cast => (0..count).map(|i| run(&[x(0)[i]], |b, e| vec![b.narrow(e[0], dtype)])[0]).collect(),
+        Op::Map(op) => {
+            let args = |i: usize| (0..node.inputs.len()).map(|k| x(k)[i]).collect::<Vec<_>>();
+            (0..count).map(|i| rounded(&args(i), dtype, op.expr)).collect()
+        }
+        Op::Cast => (0..count).map(|i| rounded(&[x(0)[i]], dtype, |_, e| e[0])).collect(),
         Op::Broadcast => {
             let from = p.shape(node.inputs[0]);
             pick(&|i| (0..shape.len()).map(|a| if from[a] == 1 { 0 } else { along(i, a) * own()[a] }).sum())
@@ -81,7 +84,7 @@ fn plain(p: &Program, node: &Node, inputs: &[TensorView<'_>], values: &[Vec<Cons
             pick(&|i| (0..shape.len()).map(|a| (starts[a] + along(i, a) * steps[a]) * own()[a]).sum())
         }
         Op::Iota { axis } => {
-            let index = |i| run(&[Const::from(along(i, *axis) as i64)], |b, e| vec![b.narrow(e[0], dtype)])[0];
+            let index = |i| rounded(&[Const::from(along(i, *axis) as i64)], dtype, |_, e| e[0]);
             (0..count).map(index).collect()
         }
         Op::GatherLabel { axis } => {
@@ -126,7 +129,7 @@ fn reduced(
     let port = |(port, v): (usize, &ValueId)| {
         let count: usize = p.shape(*v).iter().product();
         let at = |i: usize| groups[i / inner / k * inner + i % inner][port * k + i / inner % k];
-        (0..count).map(|i| run(&[at(i)], |b, e| vec![b.narrow(e[0], p.dtype(*v))])[0]).collect()
+        (0..count).map(|i| rounded(&[at(i)], p.dtype(*v), |_, e| e[0])).collect()
     };
     node.outputs.iter().enumerate().map(port).collect()
 }
@@ -142,7 +145,7 @@ fn group(dtype: Dtype, op: &dyn ReduceOp, params: &Params, x: &[Const]) -> Vec<C
         None => lane[1..].iter().fold(lift(&lane[0]), |a, e| combine(&a, &lift(e))),
     };
     let Some(all) = tree(&indexed, Geometry::Strided, lane, combine) else {
-        let Empty::Values(values) = op.empty(dtype.scalar(), params) else { panic!("{} of nothing", op.name()) };
+        let Empty::Values(values) = op.empty(dtype, params) else { panic!("{} of nothing", op.name()) };
         let (low, high) = dtype.int_range();
         let fits = |v: &Const| if dtype.is_int() { Const::from_int(v.to_int().clamp(low, high), v.kind()) } else { *v };
         return values.iter().map(fits).collect();

@@ -4,7 +4,7 @@
 //! the accumulator (Higham 2002, lemma 3.1). For the other symbols see each operator.
 
 use super::bounded::{Bounded, Element, narrowed, smallest, times};
-use super::order;
+use super::{generic, order};
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::monoids::{Empty, NanPolicy, Params, ReduceOp};
@@ -18,6 +18,8 @@ struct Tree {
     wide: Dtype,
     /// Combinations below the result, at most.
     c: f64,
+    /// Those of the reduction's form.
+    depth: u64,
     /// Folds of lanes, each of which meets an element once: 8 for each level.
     folds: f64,
 }
@@ -50,14 +52,14 @@ pub(super) fn reduced(
     let kept: Vec<usize> = (0..x.shape.len()).filter(|a| !axes.contains(a)).collect();
     let (groups, members) = (places(&x.shape, &kept), places(&x.shape, axes));
     let c = depth.min((members.len() as u64).saturating_sub(1)) as f64;
-    let tree = Tree { dtype: x.dtype, wide: x.dtype.scalar().dtype(), c, folds: (8 * depth / 38) as f64 };
+    let tree = Tree { dtype: x.dtype, wide: x.dtype.scalar().dtype(), c, depth, folds: (8 * depth / 38) as f64 };
     let mut made: Vec<Vec<Element>> = Vec::with_capacity(groups.len());
     for &group in &groups {
         let elements: Vec<Element> = members.iter().map(|&m| x.element(group + m)).collect();
         made.push(if elements.is_empty() {
             nothing(op, params, x.dtype)?
         } else {
-            results(op, params, &elements, &tree)?
+            results(op, params, &elements, &tree)
         });
     }
     // With k, one axis stays: the results of a group stand along it.
@@ -82,22 +84,17 @@ fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
 
 /// Over no elements.
 fn nothing(op: &dyn ReduceOp, params: &Params, dtype: Dtype) -> Result<Vec<Element>> {
-    let Empty::Values(values) = op.empty(dtype.scalar(), params) else {
+    let Empty::Values(values) = op.empty(dtype, params) else {
         return Err(Error::value(op.name(), "empty axis: there is no answer over 0 elements"));
     };
-    let (low, high) = dtype.int_range();
-    Ok(match op.name() {
-        "max" if !dtype.is_float() => vec![Element::of_int(low, true)],
-        "min" if !dtype.is_float() => vec![Element::of_int(high, true)],
-        _ => values.iter().map(|v| Element { float: v.to_f64(), int: v.to_int(), error: 0.0 }).collect(),
-    })
+    Ok(values.iter().map(|v| Element { float: v.to_f64(), int: v.to_int(), error: 0.0 }).collect())
 }
 
-fn results(op: &dyn ReduceOp, p: &Params, x: &[Element], tree: &Tree) -> Result<Vec<Element>> {
+fn results(op: &dyn ReduceOp, p: &Params, x: &[Element], tree: &Tree) -> Vec<Element> {
     let (dtype, is_float) = (tree.dtype, tree.dtype.is_float());
     let exact = || x.iter().all(|e| e.error == 0.0);
     let wrapped = |int: i128| vec![Element::of_int(dtype.wrap(int), exact())];
-    Ok(match op.name() {
+    match op.name() {
         "sum" if is_float => vec![sum(x, tree, tree.gamma(tree.c))],
         "sum" => wrapped(x.iter().fold(0, |s, e| dtype.wrap(s + e.int))),
         "prod" if is_float => vec![product(x, tree)],
@@ -117,8 +114,8 @@ fn results(op: &dyn ReduceOp, p: &Params, x: &[Element], tree: &Tree) -> Result<
             let plain = sum(x, tree, tree.gamma(c) * tree.gamma(2.0 * c));
             vec![Element { error: plain.error + times(u, plain.float.abs()), ..plain }]
         }
-        name => return Err(Error::value(name, "the reference does not know this operator")),
-    })
+        _ => generic::folded(op, p, x, tree.wide, tree.depth),
+    }
 }
 
 /// Σ x with the errors that double precision makes, as two numbers (TwoSum, Knuth).

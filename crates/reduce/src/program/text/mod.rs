@@ -10,8 +10,15 @@
 //! ```
 //!
 //! The text holds no semantics of its own: every statement becomes calls of the builder, and what they refuse is reported
-//! at its line and column. Primitives that the surface names otherwise have calls of their own: `constant(value=1.5,
-//! dtype=f64)` and `mean_m2(x, axes=[0])`, the `moments` operator, whose name is taken by the mean and the variance.
+//! at its line and column. What is beside the elementwise operations and the composites:
+//!
+//! * `input x: f32[64, 128] strides [1, 64]`: an input that does not lie in C order;
+//! * `cast(x, to=f16)`, `reshape(x, shape=[2, -1])`, `broadcast(x, shape=)`, `transpose(x, perm=)`, `slice(x, starts=, ends=,
+//!   steps=)`, `gather_label(x, labels, axis=)`, `iota(shape=, axis=, dtype=)`;
+//! * each reduction operator, with `axes=` (none or `[]`: all; with `noop=true` none) and `keep=true`; `argmax` and `argmin`
+//!   with `last=true`; `v, i = topk(x, k=, axis=, largest=false)`;
+//! * primitives that the surface names otherwise: `constant(value=1.5, dtype=f64)`, and `mean_m2(x, axes=[0])`, the `moments`
+//!   operator, whose name is taken by the mean and the variance.
 
 mod call;
 mod lex;

@@ -195,6 +195,7 @@ fn awkward_names_come_back() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn printing_comes_back(bytes in prop::collection::vec(any::<u8>(), 8..80), ops in 1usize..20) {
         let p = random::program(&mut Dice::new(&bytes), ops, &Dtype::ALL);
