@@ -12,6 +12,8 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, WriterBuilder};
 use crate::npz::Words;
 use crate::{Error, Result};
 
+pub mod raw;
+
 const LONGEST_HEADER: usize = 1 << 16; // NumPy itself refuses more than 10 000 bytes
 const DEEPEST_HEADER: usize = 8;
 

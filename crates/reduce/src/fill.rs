@@ -25,6 +25,24 @@ pub fn hash(dtype: Dtype, shape: &[usize]) -> Result<Tensor> {
     Ok(tensor)
 }
 
+/// Element i is `value(i)`, rounded to the type.
+///
+/// # Errors
+/// As [`Tensor::zeros`].
+pub fn by<E: From<crate::Error>>(
+    dtype: Dtype,
+    shape: &[usize],
+    value: impl Fn(usize) -> std::result::Result<f64, E>,
+) -> std::result::Result<Tensor, E> {
+    let mut tensor = Tensor::zeros(dtype, shape)?;
+    let bytes = tensor.bytes_mut();
+    for i in 0..bytes.len() / dtype.bytes() {
+        let value = value(i)?;
+        set_element(dtype, bytes, i, value, value as i128);
+    }
+    Ok(tensor)
+}
+
 /// Labels below `classes` from the same hash, as i64 or i32.
 ///
 /// # Errors

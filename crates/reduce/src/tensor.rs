@@ -108,6 +108,11 @@ impl Tensor {
         &mut bytemuck::cast_slice_mut(&mut self.lines)[..length]
     }
 
+    /// Element `i` in C order as a double.
+    pub fn number(&self, i: usize) -> f64 {
+        element(self.dtype, self.bytes(), i).0
+    }
+
     /// The elements as `T`, whose size is that of the type.
     pub fn as_slice<T: Pod>(&self) -> &[T] {
         bytemuck::try_cast_slice(self.bytes()).unwrap_or_default()

@@ -8,6 +8,7 @@ pub use sapwood_files as files;
 pub use sapwood_graph as graph;
 pub use sapwood_machine as machine;
 pub use sapwood_plan as plan;
+pub use sapwood_reduce as reduce;
 pub use sapwood_skeleton as skeleton;
 pub use sapwood_sparse as sparse;
 pub use sapwood_train as train;

@@ -40,6 +40,8 @@ pub enum Purpose {
     Sketch = 11,
     /// Moves of the planner's search.
     Plan = 12,
+    /// Inputs of compiled programs.
+    Fill = 13,
 }
 
 /// A stream of random words, addressed by `(a, b, unit)`.

@@ -134,6 +134,23 @@ impl Program {
         Ok(id)
     }
 
+    /// Gives an input that exists other strides.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no such input or the ranks differ.
+    pub fn restride(&mut self, name: &str, to: &[usize]) -> Result<()> {
+        let wrong = |message: &str| Error::Input { name: name.into(), message: message.into() };
+        let found = self.inputs.iter().copied().find(|&v| self.input_name(v) == name);
+        let v = found.ok_or_else(|| wrong("the program has no such input"))?;
+        if self.shape(v).len() != to.len() {
+            return Err(wrong(&format!("has {} axes, {} strides are given", self.shape(v).len(), to.len())));
+        }
+        if let Op::Input { strides, .. } = &mut self.nodes[self.values[v.0 as usize].node.0 as usize].op {
+            *strides = to.to_vec();
+        }
+        Ok(())
+    }
+
     /// A tensor that is known.
     ///
     /// # Errors

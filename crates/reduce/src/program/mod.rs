@@ -175,6 +175,14 @@ impl Program {
         &self.outputs
     }
 
+    /// Distance of neighbours along each axis of an input, in elements.
+    pub fn strides(&self, input: ValueId) -> &[usize] {
+        match &self.maker(input).op {
+            Op::Input { strides, .. } => strides,
+            _ => &[],
+        }
+    }
+
     /// Name of an input.
     pub fn input_name(&self, id: ValueId) -> &str {
         match &self.maker(id).op {

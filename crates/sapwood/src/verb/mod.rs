@@ -1,6 +1,7 @@
 //! The verbs, one file each: parse, call the library, print. To add one: a file, a module line, a variant.
 
 mod bench;
+mod compile;
 mod data;
 mod doctor;
 mod drop;
@@ -29,6 +30,8 @@ pub(crate) enum Verb {
     Drop(Box<drop::Drop>),
     /// Plan pipelines: simulate schedules of forwards and backwards exactly
     Plan(Box<plan::Plan>),
+    /// Compile reductions and what surrounds them: explain, run, check, time
+    Compile(Box<compile::Compile>),
     /// List, show and convert data sets
     Data(data::Data),
     /// Look at sparse matrices and multiply them
@@ -52,6 +55,7 @@ impl Run for Verb {
             Verb::Rank(verb) => verb.run(cx),
             Verb::Drop(verb) => verb.run(cx),
             Verb::Plan(verb) => verb.run(cx),
+            Verb::Compile(verb) => verb.run(cx),
             Verb::Data(verb) => verb.run(cx),
             Verb::Sparse(verb) => verb.run(cx),
             Verb::Bench(verb) => verb.run(cx),
