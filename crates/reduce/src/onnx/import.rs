@@ -183,14 +183,14 @@ impl<'a> Import<'_, 'a> {
 
     fn lower(&mut self, node: &Flat<'a>, op: &OnnxOp, inputs: &[Option<ValueId>]) -> Result<Vec<ValueId>> {
         let call = |program: &mut Program, inputs: Vec<Option<ValueId>>| {
-            let wanted = node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            let outputs = node.outputs.len();
             let folder = self.bind.folder.as_deref();
             (op.lower)(&mut Call {
                 p: program,
                 opset: node.opset,
                 attributes: &node.attributes,
                 inputs,
-                wanted,
+                outputs,
                 folder,
             })
         };

@@ -170,3 +170,32 @@ fn ranges_and_nothing() {
     let none = with_known(13, "TopK", &[counted(&[2, 3]), ints(&[0])], vec![]);
     assert_eq!(none.shape(), [2, 0]);
 }
+
+#[test]
+fn splits_fill_their_axis() {
+    let split = |opset: i64, attributes: Vec<AttributeProto>| {
+        let model = Model::new(opset).input("x", Dtype::F32, "5").node("Split", "x", "a b", attributes);
+        model.output("a").output("b")
+    };
+    let lengths = |model: &Model| model.run(&[counted(&[5])]).iter().map(|t| t.len()).collect::<Vec<_>>();
+    assert_eq!(lengths(&split(18, vec![int("num_outputs", 2)])), [3, 2]);
+    assert_eq!(lengths(&split(11, vec![list("split", &[1, 4])])), [1, 4]);
+    for list_of in [[1, 3], [5, 1], [i64::MAX, i64::MAX]] {
+        let why = split(11, vec![list("split", &list_of)]).refused();
+        assert!(why.contains("axis 0 of 5 does not fall into"), "{why}");
+    }
+}
+
+#[test]
+fn dropout_does_nothing_but_in_training() {
+    let (ratio, training) = (f32s(&[], &[0.5]), numbers(Dtype::Bool, &[], &[1.0]));
+    let x = f32s(&[2], &[1.0, 2.0]);
+    assert_eq!(values(&with_known(13, "Dropout", &[x.clone(), ratio.clone()], vec![])), [1.0, 2.0]);
+    assert!(single(13, "Dropout", &[x, ratio, training], 2, vec![]).refused().contains("training"));
+}
+
+#[test]
+fn elu_keeps_small_numbers() {
+    let y = values(&one(13, "Elu", &[f32s(&[3], &[-1e-6, -50.0, 100.0])], vec![float("alpha", 2.0)]));
+    assert!((y[0] + 2e-6).abs() < 1e-11 && (y[1] + 2.0).abs() < 1e-6 && y[2] == 100.0, "{y:?}");
+}
