@@ -28,7 +28,8 @@ impl<'a> Graph<'a> {
         let proto = model.graph.as_ref().ok_or_else(|| Error::onnx("the model", "it has no graph"))?;
         let (mut all, mut scope) = (Inliner::new(model), Scope::new());
         let mut infos = BTreeMap::new();
-        for info in proto.value_info.iter().chain(&proto.output).chain(&proto.input) {
+        let declared = proto.value_info.iter().chain(&proto.output).chain(&proto.input);
+        for info in declared.filter(|info| info.r#type.is_some()) {
             infos.extend(all.id(&mut scope, &info.name).map(|id| (id, info)));
         }
         let inputs = proto.input.iter().filter_map(|i| Some((all.id(&mut scope, &i.name)?, i))).collect();

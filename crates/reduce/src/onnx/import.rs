@@ -62,6 +62,10 @@ struct Import<'g, 'a> {
 /// The program of a model.
 pub(super) fn import(model: &ModelProto, bind: &Bindings) -> Result<Imported> {
     let graph = Graph::of(model)?;
+    let is_input = |name: &str| graph.id(name).is_ok_and(|id| graph.is_declared(id));
+    if let Some(name) = bind.values.keys().find(|name| !is_input(name)) {
+        return Err(Error::Input { name: name.clone(), message: "the graph has no input of that name".into() });
+    }
     let needed = graph.needed(&bind.only)?;
     if let Some(input) = graph.to_know(&needed).into_iter().find(|name| !bind.values.contains_key(name)) {
         return Err(Error::Unknown { input });
@@ -103,11 +107,6 @@ impl<'a> Import<'_, 'a> {
 
     /// Declares the graph's inputs: constants if their values are bound, nothing if no node reads them.
     fn inputs(&mut self) -> Result<()> {
-        for name in self.bind.values.keys() {
-            if !self.graph.id(name).is_ok_and(|id| self.graph.is_declared(id)) {
-                return Err(Error::Input { name: name.clone(), message: "the graph has no input of that name".into() });
-            }
-        }
         for info in &self.graph.proto.input {
             let id = self.graph.id(&info.name)?;
             if matches!(self.items[id], Item::Value(_)) {
@@ -184,14 +183,14 @@ impl<'a> Import<'_, 'a> {
 
     fn lower(&mut self, node: &Flat<'a>, op: &OnnxOp, inputs: &[Option<ValueId>]) -> Result<Vec<ValueId>> {
         let call = |program: &mut Program, inputs: Vec<Option<ValueId>>| {
-            let wanted = node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            let outputs = node.outputs.len();
             let folder = self.bind.folder.as_deref();
             (op.lower)(&mut Call {
                 p: program,
                 opset: node.opset,
                 attributes: &node.attributes,
                 inputs,
-                wanted,
+                outputs,
                 folder,
             })
         };

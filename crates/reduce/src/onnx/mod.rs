@@ -16,6 +16,9 @@ mod tensors;
 pub use import::{Imported, Unsupported};
 pub use tensors::read_tensor;
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::Result;
 use crate::program::Program;
 use crate::tensor::Tensor;

@@ -1,8 +1,9 @@
 //! How each ONNX operation becomes primitives or composites: one file per family, one line each in [`ALL`].
 //!
 //! A lowering sees values of a program, attributes and the version of the operator set; it knows nothing of graphs. What
-//! a lowering returns are the node's outputs in order, optional ones as far as they are wanted.
+//! a lowering returns are the node's outputs in order, optional ones as far as the node names them.
 
+mod activations;
 mod arith;
 mod cast;
 mod compare;
@@ -57,6 +58,7 @@ impl OnnxOp {
 
 /// Every family.
 pub(super) static ALL: &[&[OnnxOp]] = &[
+    activations::OPS,
     arith::OPS,
     cast::OPS,
     compare::OPS,
@@ -86,8 +88,8 @@ pub(super) struct Call<'a> {
     pub(super) attributes: &'a Attributes<'a>,
     /// None for an optional input that is left out.
     pub(super) inputs: Vec<Option<ValueId>>,
-    /// Outputs that are read, counted up to the last one.
-    pub(super) wanted: usize,
+    /// Number of outputs that the node names.
+    pub(super) outputs: usize,
     /// The folder of external data.
     pub(super) folder: Option<&'a Path>,
 }

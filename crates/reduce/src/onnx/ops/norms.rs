@@ -40,12 +40,12 @@ fn trailing(c: &Call<'_>) -> Result<Options> {
     Ok(epsilon(c)?.with("axis", Given::Int(c.int("axis", -1)?)))
 }
 
-/// y, and if they are wanted the mean and 1 / the deviation in the type that `stash_type` names.
+/// y, and if they are named the mean and 1 / the deviation in the type that `stash_type` names.
 fn layer_norm(c: &mut Call<'_>) -> Result<Vec<ValueId>> {
     let mut operands = vec![c.input(0)?, c.input(1)?];
     operands.extend(c.optional(2));
     let options = trailing(c)?;
-    if c.wanted <= 1 {
+    if c.outputs <= 1 {
         return c.composite("layer_norm", &operands, options);
     }
     let stash = i32::try_from(c.int("stash_type", 1)?).unwrap_or(-1);
@@ -76,14 +76,14 @@ fn group_norm(c: &mut Call<'_>) -> Result<Vec<ValueId>> {
 }
 
 /// With the given statistics; or in training with those of the batch, which also move the running ones. Before version 14
-/// it trains if statistics are wanted.
+/// it trains if the node names statistics.
 fn batch_norm(c: &mut Call<'_>) -> Result<Vec<ValueId>> {
     if c.int("spatial", 1)? != 1 {
         return Err(Error::value("spatial", "statistics for each place, not for each channel, are not supported"));
     }
     let operands = c.all()?;
     let options = epsilon(c)?;
-    let is_training = if c.opset < 14 { c.wanted > 1 } else { c.flag("training_mode", false)? };
+    let is_training = if c.opset < 14 { c.outputs > 1 } else { c.flag("training_mode", false)? };
     if !is_training {
         return c.composite("batch_norm", &operands, options);
     }

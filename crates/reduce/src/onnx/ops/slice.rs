@@ -1,13 +1,15 @@
 //! Parts of axes. What runs backwards is picked element by element.
 
 use super::gather::take;
+use super::shapes::extents;
 use super::{Call, OnnxOp};
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::program::{Axes, ValueId};
 use crate::tensor::Tensor;
 
-pub(super) static OPS: &[OnnxOp] = &[OnnxOp::new("Slice", slice).knowing(&[1, 2, 3, 4])];
+pub(super) static OPS: &[OnnxOp] =
+    &[OnnxOp::new("Slice", slice).knowing(&[1, 2, 3, 4]), OnnxOp::new("Split", split).knowing(&[1])];
 
 /// Starts, ends, axes and steps were attributes before version 10, without steps.
 fn slice(c: &mut Call<'_>) -> Result<Vec<ValueId>> {
@@ -56,4 +58,29 @@ fn backwards(c: &mut Call<'_>, x: ValueId, axis: usize, from: i64, to: i64, step
     let steps = c.call("mul", &[places, step])?;
     let places = c.call("sub", &[from, steps])?;
     take(c, x, places, axis)
+}
+
+/// Parts of given lengths, or as many equal ones as the node has outputs, of which the last may be shorter.
+fn split(c: &mut Call<'_>) -> Result<Vec<ValueId>> {
+    let (x, axis) = (c.input(0)?, c.int("axis", 0)?);
+    let axis = Axes::These(vec![axis]).resolve("split", c.p.shape(x).len())?[0];
+    let length = c.p.shape(x)[axis];
+    let lengths = match c.list(1, "split")? {
+        Some(list) => extents("split", &list)?,
+        None => {
+            let each = length.div_ceil(c.outputs.max(1));
+            (0..c.outputs).map(|i| each.min(length.saturating_sub(i.saturating_mul(each)))).collect()
+        }
+    };
+    if lengths.iter().try_fold(0usize, |sum, &part| sum.checked_add(part)) != Some(length) {
+        return Err(Error::shape("split", format!("axis {axis} of {length} does not fall into {lengths:?}")));
+    }
+    let mut at = 0;
+    let cut = |part: usize| {
+        let (mut starts, mut ends, steps) = (vec![0; c.p.shape(x).len()], c.shape(x), vec![1; c.p.shape(x).len()]);
+        (starts[axis], ends[axis]) = (at, at + part);
+        at += part;
+        c.p.slice(x, &starts, &ends, &steps)
+    };
+    lengths.into_iter().map(cut).collect()
 }
