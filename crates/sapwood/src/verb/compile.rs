@@ -79,7 +79,7 @@ struct Running {
     /// Run once and print each output's sum and bits
     #[arg(long)]
     run: bool,
-    /// Read an input from a file; inputs without one are filled
+    /// Read an input from a file (.npy, or a tensor of ONNX, .pb); inputs without one are filled
     #[arg(long, value_name = "NAME=FILE.npy")]
     input: Vec<String>,
     /// Write an output to a file (runs)
@@ -168,16 +168,17 @@ impl Run for Compile {
     fn run(self, cx: &Context) -> Result<Exit, Failure> {
         self.how.check()?;
         let held = tensors::read_inputs(&self.run.input)?;
-        let mut made = self.source.program()?;
+        let mut made = self.source.program(&held)?;
         tensors::follow(&mut made.program, &held)?;
         let options = self.how.options();
         let plan = sapwood_reduce::compile(&made.program, &options)?;
         let runtime = cx.runtime()?;
-        let mut report = Report::new(made.name, &plan, &options, runtime.exec().threads());
+        let mut report = Report::new(&made, &plan, &options, runtime.exec().threads());
         let runs = self.run.run || self.run.check || self.run.bench.is_some() || !self.run.out.is_empty();
         let mut exit = Exit::Done;
         if runs {
-            let ran = self.run.carry_out(cx, &runtime, &plan, held)?;
+            made.refuse_gaps()?;
+            let ran = self.run.carry_out(cx, &runtime, &plan, held, &made.known)?;
             let ok = ran.check.iter().flatten().all(|c| c.ok);
             exit = if ok { Exit::Done } else { Exit::No };
             report.add(&plan.program, ran, self.run.run);
@@ -195,10 +196,17 @@ struct Ran {
 }
 
 impl Running {
-    fn carry_out(&self, cx: &Context, runtime: &Runtime, plan: &ReducePlan, held: Vec<Held>) -> Result<Ran, Failure> {
+    fn carry_out(
+        &self,
+        cx: &Context,
+        runtime: &Runtime,
+        plan: &ReducePlan,
+        held: Vec<Held>,
+        known: &[String],
+    ) -> Result<Ran, Failure> {
         let p = &plan.program;
         let names = tensors::named_outputs(p, &self.out)?;
-        let inputs = tensors::inputs(p, held, self.fill, cx.flags.seed)?;
+        let inputs = tensors::inputs(p, held, known, self.fill, cx.flags.seed)?;
         let views = inputs.iter().map(Held::view).collect::<Result<Vec<_>, Failure>>()?;
         let mut executable = Executable::new(plan)?;
         let outputs = executable.run(runtime.exec(), &views)?;

@@ -1,6 +1,7 @@
 //! What is printed: the plan, and what a run of it gave.
 
 use super::Ran;
+use super::source::{Made, name_of};
 use sapwood_reduce::tree::{Geometry, sum_f32};
 use sapwood_reduce::{Accum, Determinism, Dtype, KernelPlan, Options, Program, ReducePlan, Tensor};
 use serde::Serialize;
@@ -20,6 +21,8 @@ pub(super) struct Report {
     form: String,
     kernels: Vec<Kernel>,
     launches: usize,
+    /// Nodes of a model that the kernels go around.
+    unsupported: Vec<String>,
     bytes_moved: u64,
     bytes_bound: u64,
     /// Of devices, a later step.
@@ -173,12 +176,13 @@ fn kernel(p: &Program, id: usize, k: &KernelPlan) -> Kernel {
 }
 
 impl Report {
-    pub(super) fn new(source: String, plan: &ReducePlan, options: &Options, threads: usize) -> Report {
+    pub(super) fn new(made: &Made, plan: &ReducePlan, options: &Options, threads: usize) -> Report {
         let p = &plan.program;
         let form = plan.form();
         Report {
             schema: "sapwood.compile/1",
-            source,
+            source: made.name.clone(),
+            unsupported: made.unsupported.iter().map(name_of).collect(),
             target: "cpu",
             device: Device {
                 name: "cpu",
@@ -256,11 +260,11 @@ impl Report {
                 writeln!(out, "    apart: {} {}", n.op, n.reason)?;
             }
         }
-        writeln!(
-            out,
-            "{} kernels, {} bytes moved, none can move less than {}",
-            self.launches, self.bytes_moved, self.bytes_bound
-        )?;
+        for around in &self.unsupported {
+            writeln!(out, "around: {around}")?;
+        }
+        let kernels = if self.launches == 1 { "1 kernel".to_string() } else { format!("{} kernels", self.launches) };
+        writeln!(out, "{kernels}, {} bytes moved, none can move less than {}", self.bytes_moved, self.bytes_bound)?;
         self.print(out)
     }
 

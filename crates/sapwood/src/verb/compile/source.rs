@@ -1,7 +1,9 @@
 //! Where the program comes from: a text, a model, or the flags of one reduction.
 
+use super::tensors::Held;
 use crate::cli::Failure;
 use clap::Args;
+use sapwood_reduce::onnx::{Bindings, Imported, Unsupported, inputs_to_know};
 use sapwood_reduce::{Dtype, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,6 +19,9 @@ pub(super) struct Source {
     /// Value of a symbolic dimension
     #[arg(long, value_name = "NAME=INT", conflicts_with = "reduce")]
     bind: Vec<String>,
+    /// Compile only what these values of a model need
+    #[arg(long, value_name = "VALUE,..", value_delimiter = ',', conflicts_with = "reduce")]
+    only: Vec<String>,
     #[command(flatten)]
     one: One,
 }
@@ -53,25 +58,64 @@ fn dtype(word: &str) -> Result<Dtype, String> {
     Dtype::from_name(word).ok_or_else(|| format!("no such type; use {}", names.join(", ")))
 }
 
-/// A program and what it is called.
+/// A program, what it is called, and the nodes of a model that it goes around.
 pub(super) struct Made {
     pub(super) name: String,
     pub(super) program: Program,
+    pub(super) unsupported: Vec<Unsupported>,
+    /// Graph inputs that were known when a model was imported.
+    pub(super) known: Vec<String>,
+}
+
+impl Made {
+    fn of(name: String, program: Program) -> Made {
+        Made { name, program, unsupported: Vec::new(), known: Vec::new() }
+    }
+
+    /// Refuses to run what has gaps.
+    pub(super) fn refuse_gaps(&self) -> Result<(), Failure> {
+        let Some(first) = self.unsupported.first() else { return Ok(()) };
+        let list: Vec<String> = self.unsupported.iter().map(name_of).collect();
+        let hint = format!("compile what does not need it: --only VALUE (it makes {})", first.values.join(", "));
+        Err(Failure::usage(format!("{}: cannot run around {}", self.name, list.join("; "))).hint(hint))
+    }
+}
+
+/// A node that is not supported, in words.
+pub(super) fn name_of(u: &Unsupported) -> String {
+    format!("node {} ({}, opset {}), which makes {}", u.node, u.op, u.opset, u.values.join(", "))
 }
 
 impl Source {
-    /// The program.
-    pub(super) fn program(&self) -> Result<Made, Failure> {
+    /// The program; a model may need to know some of the inputs.
+    pub(super) fn program(&self, held: &[Held]) -> Result<Made, Failure> {
         let Some(path) = &self.source else { return self.one.program() };
         let name = if path == Path::new("-") { "stdin".to_string() } else { path.display().to_string() };
         if path.extension().is_some_and(|e| e == "onnx") {
-            return Err(Failure::usage(format!("{name}: ONNX models are not built yet"))
-                .hint("write the program as text (.tp)"));
+            return self.model(path, name, held);
+        }
+        if !self.only.is_empty() {
+            return Err(Failure::usage("--only: a program in text has no other values than its outputs"));
         }
         let bytes = if name == "stdin" { stdin()? } else { sapwood_files::read(path)? };
         let text = String::from_utf8(bytes)
             .map_err(|e| Failure::usage(format!("{name}: byte {} is not UTF-8 text", e.utf8_error().valid_up_to())))?;
-        Ok(Made { program: Program::parse_bound(&text, &name, &self.bindings()?)?, name })
+        let program = Program::parse_bound(&text, &name, &self.bindings()?)?;
+        Ok(Made::of(name, program))
+    }
+
+    fn model(&self, path: &Path, name: String, held: &[Held]) -> Result<Made, Failure> {
+        let bytes = sapwood_files::read(path)?;
+        let needed = inputs_to_know(&bytes, &self.only)?;
+        let given = held.iter().filter(|h| needed.contains(&h.name));
+        let bind = Bindings {
+            dims: self.bindings()?,
+            values: given.map(|h| Ok((h.name.clone(), h.tensor()?))).collect::<Result<_, Failure>>()?,
+            folder: path.parent().map(Path::to_path_buf),
+            only: self.only.clone(),
+        };
+        let Imported { program, unsupported } = Program::from_onnx(&bytes, &bind)?;
+        Ok(Made { name, program, unsupported, known: needed })
     }
 
     fn bindings(&self) -> Result<BTreeMap<String, usize>, Failure> {
@@ -97,7 +141,7 @@ impl One {
             return Err(Failure::usage("nothing to compile").hint("give a SOURCE, or --reduce and --shape"));
         };
         let text = self.text(op, shape)?;
-        Ok(Made { name: format!("--reduce {op}"), program: Program::parse(&text, "--reduce")? })
+        Ok(Made::of(format!("--reduce {op}"), Program::parse(&text, "--reduce")?))
     }
 
     fn text(&self, op: &str, shape: &str) -> Result<String, Failure> {

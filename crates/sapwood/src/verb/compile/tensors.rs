@@ -26,12 +26,20 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// The tensor in C order.
+    pub(super) fn tensor(&self) -> Result<Tensor, Failure> {
+        if self.strides != sapwood_reduce::c_strides(&self.shape) {
+            return Err(Failure::usage(format!("--input {}: store it with its last axis fastest", self.name)));
+        }
+        Ok(self.tensor.clone().reshaped(&self.shape)?)
+    }
+
     pub(super) fn view(&self) -> Result<TensorView<'_>, Failure> {
         Ok(TensorView::new(self.tensor.dtype(), &self.shape, &self.strides, self.tensor.bytes())?)
     }
 }
 
-/// The files of `--input NAME=FILE.npy`.
+/// The files of `--input NAME=FILE`: arrays (.npy) or tensors of ONNX (.pb).
 pub(super) fn read_inputs(words: &[String]) -> Result<Vec<Held>, Failure> {
     words.iter().map(|word| read_input(word)).collect()
 }
@@ -44,6 +52,11 @@ fn named<'a>(flag: &str, word: &'a str) -> Result<(&'a str, PathBuf), Failure> {
 
 fn read_input(word: &str) -> Result<Held, Failure> {
     let (name, path) = named("--input", word)?;
+    if path.extension().is_some_and(|e| e == "pb") {
+        let (_, tensor) = sapwood_reduce::onnx::read_tensor(&sapwood_files::read(&path)?)?;
+        let (shape, strides) = (tensor.shape().to_vec(), sapwood_reduce::c_strides(tensor.shape()));
+        return Ok(Held { name: name.into(), tensor, shape, strides });
+    }
     let raw = raw::read(&path)?;
     let dtype = dtype_of(&raw);
     let count = raw.bytes.len() / dtype.bytes();
@@ -82,9 +95,16 @@ pub(super) fn follow(p: &mut Program, held: &[Held]) -> Result<(), Failure> {
 }
 
 /// Every input of the program: from its file, or filled.
-pub(super) fn inputs(p: &Program, held: Vec<Held>, how: Fill, seed: u64) -> Result<Vec<Held>, Failure> {
+pub(super) fn inputs(
+    p: &Program,
+    held: Vec<Held>,
+    known: &[String],
+    how: Fill,
+    seed: u64,
+) -> Result<Vec<Held>, Failure> {
     let names: Vec<&str> = p.inputs().iter().map(|&v| p.input_name(v)).collect();
-    if let Some(stranger) = held.iter().find(|h| !names.contains(&h.name.as_str())) {
+    // What was known when a model was imported is no input any more.
+    if let Some(stranger) = held.iter().find(|h| !names.contains(&h.name.as_str()) && !known.contains(&h.name)) {
         return Err(Failure::usage(format!("--input {}: the program has no such input", stranger.name))
             .hint(format!("its inputs are {}", names.join(", "))));
     }
