@@ -180,7 +180,7 @@ impl Blocked {
             self.level(level).blocks += 1;
             self.level(level).lanes += 1 << size;
             let mut pairs = self.state(level).lanes >> size;
-            while pairs % 2 == 0 && self.state(level).blocks > 1 {
+            while pairs.is_multiple_of(2) && self.state(level).blocks > 1 {
                 self.merge_last(leaf, n, level, scratch);
                 pairs /= 2;
             }

@@ -405,7 +405,7 @@ impl<'a> Task<'a> {
                 places[i] = saved.cast::<u8>().add(self.seen * size);
             }
             if !places.is_empty() {
-                self.run(&sweep.full, rect, n, true, 0, places);
+                self.run(&sweep.full, rect, true, 0, places);
             }
             for (s, &(i, store)) in sweep.stores.iter().enumerate() {
                 let saved = sweep.saves.iter().any(|x| x.0 == i);
@@ -488,15 +488,15 @@ impl<'a> Task<'a> {
         self.reduced = [0; DEEPEST];
         // SAFETY: the caller's.
         unsafe {
-            self.run(code, &rect, n, false, 0, places);
+            self.run(code, &rect, false, 0, places);
             for &(i, store) in stores {
                 self.store(store, &rect, places[i]);
             }
         }
     }
 
-    /// Runs code over a rectangle of `n` elements.
-    unsafe fn run(&mut self, code: &Code, rect: &Rect, n: usize, full: bool, depth: usize, outs: &[*mut u8]) {
+    /// Runs code over a rectangle.
+    unsafe fn run(&mut self, code: &Code, rect: &Rect, full: bool, depth: usize, outs: &[*mut u8]) {
         let mut array = [Arg { data: std::ptr::null(), splat: true, step: 0 }; MANY];
         let mut more = Vec::new();
         let args: &mut [Arg] = if code.operands.len() <= MANY {
@@ -513,7 +513,7 @@ impl<'a> Task<'a> {
             };
             if let Some(labels) = &code.labels {
                 let places: Vec<*mut u8> = (0..labels.results.len()).map(label).collect();
-                self.run(labels, rect, n, full, depth + 1, &places);
+                self.run(labels, rect, full, depth + 1, &places);
             }
             let mut gathers = 0;
             for (i, &(operand, kind)) in code.operands.iter().enumerate() {
@@ -607,8 +607,7 @@ impl<'a> Task<'a> {
     /// Whether an access is one element for a whole rectangle, and the part of the rectangle to read.
     fn corner(&self, reach: &Reach, rect: &Rect) -> (bool, Rect) {
         let space = &self.kernel.space;
-        let rows = rect.rows > 1 && reach.varies(&space.rows);
-        let splat = !rows && !(rect.cols > 1 && reach.varies(&space.cols));
+        let splat = !(rect.rows > 1 && reach.varies(&space.rows) || rect.cols > 1 && reach.varies(&space.cols));
         (splat, if splat { Rect { rows: 1, cols: 1, ..*rect } } else { *rect })
     }
 

@@ -594,6 +594,7 @@ pub(super) unsafe fn fma(kind: Scalar, n: usize, abc: [In; 3], out: *mut u8) {
 /// # Safety
 /// See [`copy`]; `a` has type `from`, `out` type `to`.
 #[expect(unsafe_code, reason = "untyped memory")]
+#[expect(clippy::unnecessary_cast, reason = "the table of types has the operand's own in it")]
 pub(super) unsafe fn convert(from: Scalar, to: Scalar, n: usize, a: In, out: *mut u8) {
     with_type!(from, F => {
         // SAFETY: the caller's.
