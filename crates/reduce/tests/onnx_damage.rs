@@ -12,8 +12,8 @@ use std::sync::Mutex;
 #[global_allocator]
 static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Folding computes up to 2^20 elements in double precision with their bounds, some of them several times.
-const MOST_BYTES: usize = 256 << 20;
+/// Folding computes at most 2^16 elements for a node, in double precision with their bounds, and 2^23 for a model.
+const MOST_BYTES: usize = 64 << 20;
 
 /// The allocator counts for all threads.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -176,6 +176,51 @@ fn damage(mutations: u32) {
     }
     assert!(read > mutations / 10 && refused > mutations / 10, "{read} read, {refused} refused");
     assert!(most < MOST_BYTES, "{most} bytes");
+}
+
+/// Each list twice as long as the one before: 2^60 elements in the end.
+fn doubling() -> Vec<u8> {
+    let step = |i: usize| {
+        let (from, to) = (format!("c{i} c{i}"), format!("c{}", i + 1));
+        node("Concat", &from, &to, &[int("axis", 0)])
+    };
+    let nodes = (0..50).flat_map(step).collect();
+    model(&[nodes, parts(5, &[list("c0", &[1; 1024])]), value(12, "c50", &[1])], &[])
+}
+
+/// Many lists, each as long as folding allows.
+fn filling() -> Vec<u8> {
+    let zeros = |i: usize| node("ConstantOfShape", "n", &format!("z{i}"), &[]);
+    let nodes = (0..20_000).flat_map(zeros).collect();
+    model(&[nodes, parts(5, &[list("n", &[1 << 15])]), value(12, "z1", &[1])], &[])
+}
+
+/// A list in a function that is called 2^18 times, by functions that call each other twice.
+fn calling() -> Vec<u8> {
+    let tensor = parts(5, &[bytes(1, b"value"), bytes(5, &list("", &[0; 4096])), number(20, 4)]);
+    let function = |name: &str, body: &[Vec<u8>]| {
+        let body = body.iter().flat_map(|n| bytes(7, n)).collect();
+        parts(25, &[bytes(1, name.as_bytes()), bytes(5, b"y"), body, bytes(10, b"own")])
+    };
+    let inner = |op: &str, output: &str, more: &[u8]| {
+        [bytes(2, output.as_bytes()), bytes(4, op.as_bytes()), more.to_vec()].concat()
+    };
+    let call = |i: usize, output: &str| inner(&format!("f{i}"), output, &bytes(7, b"own"));
+    let mut functions = vec![function("f0", &[inner("Constant", "y", &tensor)])];
+    functions.extend((1..19).map(|i| function(&format!("f{i}"), &[call(i - 1, "y"), call(i - 1, "z")])));
+    model(&[parts(1, &[call(18, "y")]), value(12, "y", &[1])], &functions)
+}
+
+#[test]
+fn small_files_take_little_memory() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    for (file, is_read) in [(doubling(), true), (filling(), true), (calling(), false)] {
+        let region = Region::new(COUNTED);
+        let imported = Program::from_onnx(&file, &Bindings::default());
+        let taken = region.change().bytes_allocated;
+        assert_eq!(imported.is_ok(), is_read, "{:?}", imported.err());
+        assert!(taken < 16 * MOST_BYTES, "{taken} bytes for a file of {}", file.len());
+    }
 }
 
 #[test]

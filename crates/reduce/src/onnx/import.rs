@@ -11,7 +11,9 @@ use crate::tensor::Tensor;
 use std::collections::BTreeSet;
 
 /// Most elements that folding one node may compute; larger results stay operations of the program.
-const MOST_FOLDED: usize = 1 << 20;
+const MOST_AT_ONCE: usize = 1 << 16;
+/// Most elements that folding may compute for one model.
+const MOST_IN_ALL: usize = 1 << 23;
 
 /// A node that is not supported: its outputs are inputs of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +59,8 @@ struct Import<'g, 'a> {
     exits: Vec<Id>,
     /// What boundaries make.
     entries: BTreeSet<Id>,
+    /// Elements that folding may still compute.
+    to_fold: usize,
 }
 
 /// The program of a model.
@@ -77,6 +81,7 @@ pub(super) fn import(model: &ModelProto, bind: &Bindings) -> Result<Imported> {
         read: vec![false; graph.names.len()],
         exits: vec![],
         entries: BTreeSet::new(),
+        to_fold: MOST_IN_ALL,
         graph: &graph,
         bind,
     };
@@ -172,7 +177,7 @@ impl<'a> Import<'_, 'a> {
             opset: node.opset,
             source: Box::new(source),
         };
-        let made = self.lower(node, op, &inputs).map_err(inside)?;
+        let Some(made) = self.lower(node, op, &inputs).map_err(inside)? else { return self.boundary(node) };
         for (i, output) in node.outputs.iter().enumerate() {
             let Some(id) = *output else { continue };
             let missing = || inside(Error::value(&node.proto.op_type, format!("has no output number {i}")));
@@ -181,7 +186,8 @@ impl<'a> Import<'_, 'a> {
         Ok(())
     }
 
-    fn lower(&mut self, node: &Flat<'a>, op: &OnnxOp, inputs: &[Option<ValueId>]) -> Result<Vec<ValueId>> {
+    /// What the node makes, folded or as operations of the program; none if it has to be folded and cannot be.
+    fn lower(&mut self, node: &Flat<'a>, op: &OnnxOp, inputs: &[Option<ValueId>]) -> Result<Option<Vec<ValueId>>> {
         let call = |program: &mut Program, inputs: Vec<Option<ValueId>>| {
             let outputs = node.outputs.len();
             let folder = self.bind.folder.as_deref();
@@ -194,10 +200,10 @@ impl<'a> Import<'_, 'a> {
                 folder,
             })
         };
-        if let Some(made) = folded(&self.program, inputs, call)? {
-            return made.into_iter().map(|tensor| self.program.constant(tensor)).collect();
+        if let Some(made) = folded(&self.program, inputs, call, &mut self.to_fold)? {
+            return made.into_iter().map(|tensor| self.program.constant(tensor)).collect::<Result<_>>().map(Some);
         }
-        call(&mut self.program, inputs.to_vec())
+        if op.folds_only { Ok(None) } else { call(&mut self.program, inputs.to_vec()).map(Some) }
     }
 
     /// A node that is not lowered: its outputs enter the program, its inputs leave it.
@@ -256,19 +262,20 @@ impl<'a> Import<'_, 'a> {
 /// Whether what the operation has to know is constant.
 fn is_known_enough(op: &OnnxOp, p: &Program, inputs: &[Option<ValueId>]) -> bool {
     let is_known = |input: &Option<ValueId>| input.is_none_or(|v| p.constant_of(v).is_some());
-    let slots = op.known.iter().filter_map(|&slot| inputs.get(slot));
-    slots.chain(if op.folds_only { inputs } else { &[] }).all(is_known)
+    op.known.iter().filter_map(|&slot| inputs.get(slot)).all(is_known)
 }
 
-/// The results of a node whose inputs are all known, computed by a program of its own; none if that would be much.
+/// The results of a node whose inputs are all known, computed by a program of its own; none if that would be much, or more
+/// than is left of `budget`.
 fn folded(
     p: &Program,
     inputs: &[Option<ValueId>],
     call: impl Fn(&mut Program, Vec<Option<ValueId>>) -> Result<Vec<ValueId>>,
+    budget: &mut usize,
 ) -> Result<Option<Vec<Tensor>>> {
     let known: Vec<_> = inputs.iter().flatten().map_while(|&v| p.constant_of(v)).collect();
     let count: usize = known.iter().map(|t| t.len()).fold(0, usize::saturating_add);
-    if known.is_empty() || known.len() < inputs.iter().flatten().count() || count > MOST_FOLDED {
+    if known.is_empty() || known.len() < inputs.iter().flatten().count() || count > MOST_AT_ONCE {
         return Ok(None);
     }
     let mut small = Program::new("folded");
@@ -283,9 +290,10 @@ fn folded(
     }
     let made = call(&mut small, operands)?;
     let elements = |v: u32| small.shape(ValueId(v)).iter().product();
-    if (0..small.values() as u32).map(elements).fold(0, usize::saturating_add) > MOST_FOLDED {
-        return Ok(None);
-    }
+    let count = (0..small.values() as u32).map(elements).fold(0, usize::saturating_add);
+    let left = budget.checked_sub(count).filter(|_| count <= MOST_AT_ONCE);
+    let Some(left) = left else { return Ok(None) };
+    *budget = left;
     for (i, v) in made.into_iter().enumerate() {
         small.output(&i.to_string(), v)?;
     }

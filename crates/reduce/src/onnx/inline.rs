@@ -6,6 +6,7 @@ use super::attributes::Attributes;
 use super::ops::{self, OnnxOp};
 use super::proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
 use crate::error::{Error, Result};
+use prost::Message;
 use std::collections::BTreeMap;
 
 /// Number of a value.
@@ -15,8 +16,8 @@ pub(super) type Scope<'a> = BTreeMap<&'a str, Option<Id>>;
 
 /// Functions that call each other deeper than this are taken for a circle.
 const DEEPEST: usize = 64;
-/// Most nodes that calls of functions may become.
-const MOST_NODES: usize = 1 << 18;
+/// Most bytes of functions, each counted as often as it is called.
+const MOST_BYTES: usize = 1 << 24;
 /// Versions of the operator set whose definitions are known.
 const OPSETS: std::ops::RangeInclusive<i64> = 7..=27;
 
@@ -48,7 +49,7 @@ pub(super) struct Inliner<'a> {
     functions: BTreeMap<(&'a str, &'a str, &'a str), &'a FunctionProto>,
     pub(super) nodes: Vec<Flat<'a>>,
     pub(super) names: Vec<&'a str>,
-    /// Calls of functions and their nodes.
+    /// Bytes of the functions that have been called.
     inlined: usize,
 }
 
@@ -129,8 +130,8 @@ impl<'a> Inliner<'a> {
             }
         }
         let depth = place.depth + 1;
-        self.inlined = self.inlined.saturating_add(1 + function.node.len());
-        if depth > DEEPEST || self.inlined > MOST_NODES {
+        self.inlined = self.inlined.saturating_add(function.encoded_len());
+        if depth > DEEPEST || self.inlined > MOST_BYTES {
             return Err(Error::onnx(what(), "calls itself, or its calls become too many nodes"));
         }
         let opsets = if function.opset_import.is_empty() { place.opsets } else { &function.opset_import };

@@ -32,7 +32,7 @@ pub(super) struct OnnxOp {
     pub(super) name: &'static str,
     /// Inputs that give axes, sizes or the like: their elements have to be known.
     pub(super) known: &'static [usize],
-    /// Whether all inputs have to be known, because no primitive does this.
+    /// Whether all inputs have to be known and few, because no primitive does this.
     pub(super) folds_only: bool,
     /// Whether only types and shapes of the inputs matter.
     pub(super) of_shapes: bool,
