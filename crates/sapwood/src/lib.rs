@@ -26,6 +26,8 @@ mod pages {
     struct Machine;
     #[doc = include_str!("../../../docs/plan.md")]
     struct Plan;
+    #[doc = include_str!("../../../docs/reduce.md")]
+    struct Reduce;
     #[doc = include_str!("../../../docs/skeletons.md")]
     struct Skeletons;
     #[doc = include_str!("../../../docs/sparse.md")]

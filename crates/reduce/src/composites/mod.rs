@@ -31,9 +31,6 @@ mod rms_norm;
 mod softmax;
 mod sumsq;
 
-#[cfg(test)]
-mod tests;
-
 pub use options::{Given, Options};
 
 use crate::dtype::{Dtype, Scalar};
@@ -164,3 +161,6 @@ fn spatial(p: &Program, op: &str, x: ValueId) -> Result<Axes> {
         rank => Err(Error::shape(op, format!("needs a batch and a channel axis, the rank is {rank}"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

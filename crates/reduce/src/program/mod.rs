@@ -183,6 +183,31 @@ impl Program {
         }
     }
 
+    /// Number of classes, if an input's elements are labels: the shortest axis that a `gather_label` picks from by them.
+    pub fn label_range(&self, input: ValueId) -> Option<usize> {
+        let picks = self.nodes.iter().filter_map(|node| match node.op {
+            Op::GatherLabel { axis } => Some((node.inputs[1], self.value(node.inputs[0]).shape[axis])),
+            _ => None,
+        });
+        picks.filter(|(labels, _)| self.comes_from(*labels, input)).map(|(_, extent)| extent).min()
+    }
+
+    /// Whether a value is made from an input, and not by a reduction or a gather.
+    fn comes_from(&self, v: ValueId, input: ValueId) -> bool {
+        let mut todo = vec![v];
+        let mut seen = vec![false; self.values.len()];
+        while let Some(v) = todo.pop() {
+            let plain = !matches!(self.maker(v).op, Op::Reduce { .. } | Op::GatherLabel { .. });
+            if v == input {
+                return true;
+            }
+            if plain && !std::mem::replace(&mut seen[v.0 as usize], true) {
+                todo.extend(&self.maker(v).inputs);
+            }
+        }
+        false
+    }
+
     /// Name of an input.
     pub fn input_name(&self, id: ValueId) -> &str {
         match &self.maker(id).op {

@@ -43,6 +43,11 @@ pub(crate) static REGISTRIES: &[Registry] = &[
     registry("crates/plan/src/import", "docs/plan.md", &[]),
     registry("crates/plan/src/export", "docs/plan.md", &[]),
     registry("crates/plan/src/baseline", "docs/plan.md", &["cut", "sequence"]),
+    registry("crates/reduce/src/monoids", "docs/reduce.md", &["arg", "order"]),
+    registry("crates/reduce/src/elementwise", "docs/reduce.md", &[]),
+    registry("crates/reduce/src/composites", "docs/reduce.md", &["normalise", "options", "tests"]),
+    registry("crates/reduce/src/exec/cpu/leaves", "docs/reduce.md", &["generic", "tests"]),
+    registry("crates/reduce/src/onnx/ops", "docs/reduce.md", &[]),
     registry("crates/train/src/model", "docs/train.md", &[]),
     registry("crates/train/src/init", "docs/train.md", &[]),
     registry("crates/train/src/optimiser", "docs/train.md", &["checks", "clip", "moments"]),
@@ -80,10 +85,10 @@ fn root_of<'a>(files: &'a [Source], folder: &str) -> Option<&'a Source> {
     files.iter().find(|f| names.contains(&f.path))
 }
 
-/// What stands between the brackets of `pub static ALL: ... = &[ ... ];`, without comments.
+/// What stands between the brackets of `static ALL: ... = &[ ... ];`, without comments.
 fn all_of(text: &str) -> Option<String> {
     let code = code::without_unit_tests(text);
-    let from = code.find("pub static ALL")?;
+    let from = code.find("static ALL:")?;
     let value = from + code[from..].find('=')?;
     let list = value + code[value..].find("&[")? + 2;
     let mut depth = 1;

@@ -4,6 +4,7 @@
 mod accuracy;
 mod bench;
 mod calibrate;
+mod compile;
 mod data;
 mod drop;
 mod machine;

@@ -140,7 +140,10 @@ fn filled(
     let last: usize = shape.iter().zip(&strides).map(|(&e, &s)| e.saturating_sub(1) * s).sum();
     let count = if shape.contains(&0) { 0 } else { last + 1 };
     let tensor = match how {
-        Fill::Hash => fill::hash(dtype, &[count])?,
+        Fill::Hash => match p.label_range(v) {
+            Some(classes) if dtype.is_int() => fill::labels(dtype, &[count], classes)?,
+            _ => fill::hash(dtype, &[count])?,
+        },
         Fill::Ones => fill::by(dtype, &[count], |_| Ok::<f64, Failure>(1.0))?,
         Fill::Zeros => Tensor::zeros(dtype, &[count])?,
         Fill::Uniform => {
